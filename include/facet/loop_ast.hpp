@@ -1,0 +1,174 @@
+// The loop tree: what the schedule became, and what code generation and the loop-tree interpreter share. No isl types.
+//
+// polyhedral/ast/build makes a scalar tree (loops, ifs, stores). The loop-tree passes then peel, unroll, vectorise and keep
+// register tiles in named values; the printers only spell. Addresses stay multi-dimensional: kRead{buffer, subscripts} and
+// Store{buffer, subscripts} index a Buffer, whose `strides` (in elements) linearise them.
+//
+// Semantics
+//   For        lower <= i < upper by a positive step. Serial order, except: kParallel iterations may run in any order on threads;
+//              kVector and kUnroll are requests to the loop-tree passes and do not survive them; kBlock/kWarp/kThread are grid
+//              and thread axes (GPU): each instance is one agent.
+//   Store      buffer[subscripts] = value, or with `update`: buffer[subscripts] = buffer[subscripts] OP value (a reorderable
+//              reduction fact). With lanes > 1 the value is a vector, the subscripts are those of lane 0, lane l goes to
+//              innermost subscript + l * lane_stride; `mask` (kBool vector) selects lanes. `atomic`: the update is one action.
+//   Let        introduces a named value (register) for the rest of its block; Set assigns it (only if `is_mutable`).
+//   Allocate   a buffer local to the rest of its block (stack, or shared memory in a kernel).
+//   Barrier    all agents of `scope` arrive; earlier writes of each are visible to all afterwards.
+//   AsyncCopy / AsyncWait, Collective, Role, TileOp: reserved words with semantics in docs/pipeline.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "facet/expr.hpp"
+#include "facet/program.hpp"
+
+namespace facet {
+
+enum class MemorySpace : std::uint8_t { kGlobal, kStack, kShared, kRegister };
+enum class BufferRole : std::uint8_t { kInput, kOutput, kInOut, kWeight, kWorkspace, kLocal };
+
+// Storage of an array. Row-major unless `strides` says otherwise; extents and strides are kI64 expressions of symbols.
+struct Buffer {
+  std::string name;                    // the array's name; printers make it an identifier
+  DType dtype = DType::kF32;
+  std::vector<ExprPtr> extents;
+  std::vector<ExprPtr> strides;        // elements; empty: row-major
+  MemorySpace space = MemorySpace::kGlobal;
+  BufferRole role = BufferRole::kLocal;
+  std::int64_t alignment_bytes = 64;   // of the base address
+  std::string comment;                 // e.g. "packed tile of w1: [j/32][k][32]"
+};
+
+struct LoopNode;
+using LoopPtr = std::shared_ptr<const LoopNode>;
+using LoopList = std::vector<LoopPtr>;
+
+enum class LoopKind : std::uint8_t { kSerial, kParallel, kVector, kUnroll, kBlockX, kBlockY, kBlockZ, kWarp, kThreadX, kThreadY, kThreadZ };
+
+struct For {
+  std::string iterator;                // meaningful name, unique along a path: "i", "it", "kt"
+  ExprPtr lower, upper;                // half-open
+  std::int64_t step = 1;
+  LoopKind kind = LoopKind::kSerial;
+  int width = 0;                       // kVector: lanes; kUnroll: factor, 0 is full
+  int collapse = 1;                    // kParallel: this and the next collapse-1 perfectly nested loops
+  LoopList body;
+  std::string comment;                 // schedule band, e.g. "tile of i, 64"
+  std::string statement_loops;         // "h0.it h1.it": which named loops this is
+};
+
+struct If {
+  ExprPtr condition;                   // kBool
+  LoopList then, otherwise;
+  bool is_tail_guard = false;          // comes from a partial tile, for comments and tests
+};
+
+struct Store {
+  std::string statement;               // "h0", "h0.init"
+  std::string buffer;
+  std::vector<ExprPtr> subscripts;
+  ExprPtr value;                       // type = buffer's dtype
+  std::optional<ReduceKind> update;
+  int lanes = 1;
+  std::int64_t lane_stride = 1;
+  ExprPtr mask;
+  bool atomic = false;
+};
+
+struct Let {
+  std::string name;
+  DType type = DType::kF32;
+  int lanes = 1;
+  ExprPtr value;                       // null: uninitialised, is_mutable
+  bool is_mutable = false;
+};
+struct Set {
+  std::string name;
+  ExprPtr value;
+};
+struct Allocate {
+  Buffer buffer;
+};
+enum class Scope : std::uint8_t { kWarp, kBlock, kGrid };
+struct Barrier {
+  Scope scope = Scope::kBlock;
+  std::string reason;                  // the pair it protects: "copy of A -> h0"
+};
+struct Comment {
+  std::string text;
+};
+struct AsyncCopy {                     // reserved: group of element copies completing asynchronously
+  Store copy;
+  std::string group;
+};
+struct AsyncWait {
+  std::string group;
+  int pending = 0;
+};
+struct Collective {                    // target = OP over the agents of `scope` of value; deterministic tree order
+  Scope scope = Scope::kWarp;
+  ReduceKind kind = ReduceKind::kSum;
+  std::string target;                  // a named mutable value
+  ExprPtr value;
+  int width = 32;
+};
+struct Role {                          // reserved: warp specialisation
+  ExprPtr condition;
+  LoopList body;
+};
+struct TileOp {                        // reserved: matrix multiply-accumulate on fragments
+  std::string op;
+  std::vector<std::string> operands;
+};
+struct Prefetch {
+  std::string buffer;
+  std::vector<ExprPtr> subscripts;
+};
+struct Sequence {                      // a braced scope
+  LoopList body;
+};
+
+struct LoopNode {
+  std::variant<For, If, Store, Let, Set, Allocate, Barrier, Comment, AsyncCopy, AsyncWait, Collective, Role, TileOp, Prefetch, Sequence> node;
+};
+
+template <class T>
+LoopPtr make_loop(T node) {
+  return std::make_shared<const LoopNode>(LoopNode{std::move(node)});
+}
+
+// One kernel: one group of the recipe. On a GPU `body` starts with the block and thread loops.
+struct Kernel {
+  std::string name;                    // "k0"
+  std::vector<std::string> ops;        // tensors defined
+  std::vector<std::string> buffers;    // global buffers used, in order of first use
+  LoopList body;
+  std::string comment;
+  ExprPtr flops;                       // kI64 expressions of symbols; null unknown
+  ExprPtr bytes;                       // least bytes moved: inputs once, outputs once
+};
+
+// A whole program as loop trees: what a code generator prints.
+struct LoopProgram {
+  std::string name;
+  std::vector<Symbol> symbols;
+  std::vector<Buffer> buffers;         // global ones: inputs, outputs, weights, workspace
+  std::vector<std::string> inputs, outputs, weights;   // argument order: as in the program
+  std::vector<Kernel> prepare;         // run once: packing of constants
+  std::vector<Kernel> kernels;         // in execution order
+  Numerics numerics;
+
+  const Buffer* find_buffer(const std::string& name) const;
+};
+
+// Indented pseudo-code, deterministic:  for it in 0..ceil(M/32) / h0[i, j] += ... (stage "ast").
+std::string to_text(const LoopList& body, int indent = 0);
+std::string to_text(const Kernel& kernel);
+std::string to_text(const LoopProgram& program);
+
+}  // namespace facet

@@ -1,0 +1,57 @@
+// Recipe: the schedule as data (contract, "A recipe"). The only output of the auto-scheduler, the only input of scheduling.
+#pragma once
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "facet/result.hpp"
+
+namespace facet {
+
+struct Argument;
+using ArgumentList = std::vector<Argument>;
+using ArgumentMap = std::map<std::string, Argument>;
+struct Hole {};   // "?": the scheduler completes it
+
+// A JSON-like value of a step's argument.
+struct Argument {
+  std::variant<Hole, std::int64_t, bool, std::string, ArgumentList, ArgumentMap> value = Hole{};
+};
+
+// {"do": verb, ...arguments}
+struct Step {
+  std::string verb;
+  ArgumentMap arguments;
+  Place place;
+};
+
+struct Group {
+  std::string name;
+  std::vector<std::string> ops;       // tensors defined by the group's nodes, in order
+  bool rewrites_hole = false;
+  std::vector<Step> rewrites;
+  bool steps_hole = true;             // missing or "?": complete; false with no steps: original order, no vectors, no threads
+  std::vector<Step> steps;
+  Place place;
+};
+
+struct Variant {
+  std::string when;                   // affine condition on symbols, "" is always
+  bool groups_hole = true;
+  std::vector<Group> groups;
+  Place place;
+};
+
+struct Recipe {
+  std::string program_hash;           // "" is null
+  std::string target = "openmp";
+  std::vector<Step> graph;
+  bool variants_hole = true;
+  std::vector<Variant> variants;
+  std::vector<std::string> memory_order;
+  std::string arena = "auto";
+};
+
+}  // namespace facet

@@ -11,6 +11,18 @@
 //   Store      buffer[subscripts] = value, or with `update`: buffer[subscripts] = buffer[subscripts] OP value (a reorderable
 //              reduction fact). With lanes > 1 the value is a vector, the subscripts are those of lane 0, lane l goes to
 //              innermost subscript + l * lane_stride; `mask` (kBool vector) selects lanes. `atomic`: the update is one action.
+//              When a subscript itself is a vector (lanes > 1) the store is a scatter: lane l uses lane l of every vector subscript and
+//              the scalar ones as they are; `lane_stride` is then ignored, and two active lanes never hit one element.
+//   kRead      with lanes > 1 and scalar subscripts: lane l reads innermost subscript + l (a contiguous load when the innermost stride
+//              is 1). With a vector subscript: a gather, lane l uses lane l of it; write kIota(base) in the subscript that runs along
+//              the lanes: printers find the constant distance between lanes and print a load, a broadcast or a strided gather.
+//              Lanes off in `mask` are not read and give 0. With `pad`, elements outside the extents give the pad. A subscript that
+//              contains a kRead (data-dependent) is wrapped once when `wrap_gather`, then clamped into the extents, by the printers
+//              and the interpreter alike; one kept in a Let must already be clamped.
+//   Vectors    A scalar operand beside vector operands is the same in every lane (kSplat may be left out). kBool vectors are masks.
+//              kLaneReduce folds halves: lane l with lane l + lanes/2, until one is left. kIndex is 64-bit and never overflows:
+//              index arithmetic (subscripts, bounds, conditions) is printed plainly, other integer arithmetic wraps.
+//   f16, bf16  values are computed and kept as f32; only kCast to them and a Store round.
 //   Let        introduces a named value (register) for the rest of its block; Set assigns it (only if `is_mutable`).
 //   Allocate   a buffer local to the rest of its block (stack, or shared memory in a kernel).
 //   Barrier    all agents of `scope` arrive; earlier writes of each are visible to all afterwards.

@@ -1,0 +1,17 @@
+// Clang in memory: source text to object bytes. Inside the plugin only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace facet::jit {
+
+struct ObjectCode {
+  std::string bytes;   // an ELF object; empty when `error` is not
+  std::string error;   // the compiler's complaints
+};
+
+// `flags` as for clang++; the file is called kernel.cpp in messages.
+ObjectCode compile_to_object(const std::string& source, const std::vector<std::string>& flags);
+
+}  // namespace facet::jit

@@ -1,0 +1,104 @@
+// The plugin's functions: compile in memory, link with ORC, hand out addresses.
+//
+// libomp is opened globally once, so that ORC's process-wide symbol search finds __kmpc_*; it stays open, since its worker
+// threads outlive every kernel.
+#include "codegen/openmp/jit/jit.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/openmp/jit/compile.hpp"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace {
+
+using facet::jit::ObjectCode;
+
+struct LinkedLibrary {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+void give_text(const std::string& text, char** out) {
+  if (out) *out = ::strdup(text.c_str());
+}
+
+// Empty, or why libomp cannot be opened.
+std::string open_openmp() {
+  static const std::string problem = [] {
+    if (::dlopen("libomp.so.5", RTLD_NOW | RTLD_GLOBAL)) return std::string();
+    const char* reason = ::dlerror();
+    return std::string(reason ? reason : "libomp.so.5 not found");
+  }();
+  return problem;
+}
+
+// Links the object; on failure gives null and fills `error`.
+std::unique_ptr<LinkedLibrary> link(const ObjectCode& code, std::string& error) {
+  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = llvm::orc::LLJITBuilder().create();
+  if (!jit) {
+    error = llvm::toString(jit.takeError());
+    return nullptr;
+  }
+  const char prefix = (*jit)->getDataLayout().getGlobalPrefix();
+  auto symbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
+  if (!symbols) {
+    error = llvm::toString(symbols.takeError());
+    return nullptr;
+  }
+  (*jit)->getMainJITDylib().addGenerator(std::move(*symbols));
+  if (llvm::Error failed = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(code.bytes, "kernel.o"))) {
+    error = llvm::toString(std::move(failed));
+    return nullptr;
+  }
+  auto library = std::make_unique<LinkedLibrary>();
+  library->jit = std::move(*jit);
+  return library;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* facet_jit_compile(const char* source, const char* const* flags, int flag_count, char** error) {
+  if (error) *error = nullptr;
+  const std::vector<std::string> all(flags, flags + flag_count);
+  for (const std::string& flag : all) {
+    if (flag != "-fopenmp" || open_openmp().empty()) continue;
+    give_text("OpenMP runtime: " + open_openmp(), error);
+    return nullptr;
+  }
+  const ObjectCode code = facet::jit::compile_to_object(source, all);
+  if (code.bytes.empty()) {
+    give_text(code.error, error);
+    return nullptr;
+  }
+  std::string problem;
+  std::unique_ptr<LinkedLibrary> library = link(code, problem);
+  if (!library) give_text(problem, error);
+  return library.release();
+}
+
+void* facet_jit_symbol(void* library, const char* name) {
+  llvm::Expected<llvm::orc::ExecutorAddr> address = static_cast<LinkedLibrary*>(library)->jit->lookup(name);
+  if (!address) {
+    llvm::consumeError(address.takeError());
+    return nullptr;
+  }
+  return address->toPtr<void*>();
+}
+
+void facet_jit_free(void* library) { delete static_cast<LinkedLibrary*>(library); }
+
+void facet_jit_free_text(char* text) { std::free(text); }
+
+const char* facet_jit_version() { return "clang " LLVM_VERSION_STRING; }
+
+}  // extern "C"

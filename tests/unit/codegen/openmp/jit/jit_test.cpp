@@ -1,0 +1,120 @@
+// The plugin alone: text in, callable code out, complaints as text. Skipped where the plugin was not built.
+#include "codegen/openmp/jit/jit.hpp"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+using testing::HasSubstr;
+
+class Jit : public testing::Test {
+ protected:
+  void SetUp() override {
+    plugin_ = dlopen(FACET_JIT_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    if (!plugin_ && access(FACET_JIT_PLUGIN, F_OK) != 0) GTEST_SKIP() << "built without the plugin";
+    ASSERT_TRUE(plugin_) << dlerror();
+    compile_ = reinterpret_cast<facet::JitCompileFunction>(dlsym(plugin_, "facet_jit_compile"));
+    symbol_ = reinterpret_cast<facet::JitSymbolFunction>(dlsym(plugin_, "facet_jit_symbol"));
+    free_ = reinterpret_cast<facet::JitFreeFunction>(dlsym(plugin_, "facet_jit_free"));
+    free_text_ = reinterpret_cast<facet::JitFreeTextFunction>(dlsym(plugin_, "facet_jit_free_text"));
+    version_ = reinterpret_cast<facet::JitVersionFunction>(dlsym(plugin_, "facet_jit_version"));
+    ASSERT_TRUE(compile_ && symbol_ && free_ && free_text_ && version_);
+  }
+
+  void* compile(const std::string& source, std::vector<const char*> flags = {"-O3", "-march=native", "-fopenmp"}) {
+    char* error = nullptr;
+    void* library = compile_(source.c_str(), flags.data(), static_cast<int>(flags.size()), &error);
+    error_ = error ? error : "";
+    free_text_(error);
+    return library;
+  }
+
+  void* plugin_ = nullptr;
+  facet::JitCompileFunction compile_ = nullptr;
+  facet::JitSymbolFunction symbol_ = nullptr;
+  facet::JitFreeFunction free_ = nullptr;
+  facet::JitFreeTextFunction free_text_ = nullptr;
+  facet::JitVersionFunction version_ = nullptr;
+  std::string error_;
+};
+
+constexpr const char* kSaxpy = R"(
+#include <stdint.h>
+extern "C" void saxpy(float* y, const float* x, float a, int64_t n) {
+#pragma omp parallel for num_threads(2)
+  for (int64_t i = 0; i < n; ++i) y[i] += a * __builtin_sqrtf(x[i]);
+})";
+
+TEST_F(Jit, CompilesAndRunsAnOpenMpKernelQuickly) {
+  const auto start = std::chrono::steady_clock::now();
+  void* library = compile(kSaxpy);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(library) << error_;
+  EXPECT_LT(took.count(), 0.5 * 4) << "0.5 s is promised on an idle machine; four times that on a busy one";
+  auto saxpy = reinterpret_cast<void (*)(float*, const float*, float, std::int64_t)>(symbol_(library, "saxpy"));
+  ASSERT_TRUE(saxpy);
+  std::vector<float> x(1000, 4.0f), y(1000, 1.0f);
+  saxpy(y.data(), x.data(), 3.0f, 1000);
+  for (float value : y) ASSERT_EQ(value, 7.0f);
+  EXPECT_FALSE(symbol_(library, "no_such_symbol"));
+  free_(library);
+}
+
+TEST_F(Jit, TwoLibrariesMayDefineTheSameName) {
+  void* one = compile("extern \"C\" int f() { return 1; }", {});
+  void* two = compile("extern \"C\" int f() { return 2; }", {});
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(reinterpret_cast<int (*)()>(symbol_(one, "f"))(), 1);
+  EXPECT_EQ(reinterpret_cast<int (*)()>(symbol_(two, "f"))(), 2);
+  free_(one);
+  EXPECT_EQ(reinterpret_cast<int (*)()>(symbol_(two, "f"))(), 2);
+  free_(two);
+}
+
+TEST_F(Jit, GivesTheCompilersComplaintAsText) {
+  EXPECT_FALSE(compile("int f( { return 1; }"));
+  EXPECT_THAT(error_, HasSubstr("kernel.cpp:1:"));
+  EXPECT_THAT(error_, HasSubstr("error:"));
+}
+
+TEST_F(Jit, RefusesAnUnknownFlag) {
+  EXPECT_FALSE(compile("int f() { return 1; }", {"-fno-such-flag"}));
+  EXPECT_THAT(error_, HasSubstr("-fno-such-flag"));
+}
+
+TEST_F(Jit, FindsNoSystemHeader) {
+  EXPECT_FALSE(compile("#include <vector>\nint f() { return 1; }"));
+  EXPECT_THAT(error_, HasSubstr("'vector' file not found"));
+}
+
+TEST_F(Jit, AnUnresolvedSymbolIsNoCrash) {
+  void* library = compile("extern \"C\" int no_such_function(); extern \"C\" int f() { return no_such_function(); }", {});
+  ASSERT_TRUE(library) << error_;
+  EXPECT_FALSE(symbol_(library, "f"));
+  free_(library);
+}
+
+TEST_F(Jit, NamesItsVersion) { EXPECT_THAT(version_(), HasSubstr("clang 19")); }
+
+#ifdef FACET_SANITIZE
+TEST_F(Jit, SanitizedKernelReportsAStrayStore) {
+  void* library = compile("extern \"C\" void f(float* x, long i) { x[i] = 1; }", {"-O1", "-fsanitize=address"});
+  ASSERT_TRUE(library) << error_;
+  auto store = reinterpret_cast<void (*)(float*, long)>(symbol_(library, "f"));
+  ASSERT_TRUE(store);
+  std::vector<float> x(10);
+  store(x.data(), 9);
+  EXPECT_DEATH(store(x.data(), 10), "heap-buffer-overflow");
+  free_(library);
+}
+#endif
+
+}  // namespace

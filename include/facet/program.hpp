@@ -109,6 +109,7 @@ struct Node {
   std::vector<std::string> inout;      // loops only
   Attributes attrs;
   std::vector<std::string> text;       // "def" lines of compute, "code" lines of loops (from file: its region)
+  std::vector<Place> text_places;      // of the first character of each line of `text`, in the JSON or the C file
   Place place;
 
   // The node's meaning, filled by elaborate: equations in order, or loops.

@@ -41,7 +41,7 @@ TEST(ProgramJson, ReadsTheWholeForm) {
   ASSERT_EQ(p.symbols.size(), 1u);
   EXPECT_EQ(p.symbols[0].value, 64);
   EXPECT_EQ(p.assumptions.size(), 1u);
-  EXPECT_EQ(to_text(p.tensor("w1").shape[1]), "2*N + 1");
+  EXPECT_EQ(to_text(p.tensor("w1").shape[1]), "2 * N + 1");
   EXPECT_EQ(p.tensor("i").data->int_values, (std::vector<std::int64_t>{1, 2, 3, 4}));
   EXPECT_EQ(p.tensor("r").data->axis, 0);
   EXPECT_EQ(p.tensor("x").sample.b, 1);

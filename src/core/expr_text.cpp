@@ -86,13 +86,15 @@ Spelling spelling(Op op) {
   }
 }
 
-std::string float_text(double v) {
+// The shortest decimal text that reads back as the same value of `type`.
+std::string float_text(double v, DType type) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
   char buffer[64];
   for (int digits = 6; digits <= 17; ++digits) {
     std::snprintf(buffer, sizeof buffer, "%.*g", digits, v);
-    if (std::strtod(buffer, nullptr) == v) break;
+    const double back = std::strtod(buffer, nullptr);
+    if (back == v || (type != DType::kF64 && static_cast<float>(back) == static_cast<float>(v))) break;
   }
   std::string text = buffer;
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
@@ -121,7 +123,7 @@ std::string reduction_text(const Expr& e) {
 std::string print(const ExprPtr& e, Level outer) {
   switch (e->op) {
     case Op::kLiteral:
-      if (is_float(e->type)) return float_text(e->float_value);
+      if (is_float(e->type)) return float_text(e->float_value, e->type);
       if (e->type == DType::kBool) return e->int_value ? "true" : "false";
       return e->int_value < 0 && outer > kSum ? "(" + std::to_string(e->int_value) + ")" : std::to_string(e->int_value);
     case Op::kIndex:

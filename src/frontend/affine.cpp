@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "facet/nearest.hpp"
+
 namespace facet {
 
 namespace {
@@ -161,10 +163,8 @@ Result<ExprPtr> parse_text(const std::string& text, const std::vector<std::strin
   IndexBuilder builder(source, Language::kEquation, [&](const Syntax& s) -> ExprPtr {
     if (s.kind == Syntax::Kind::kName && std::find(symbols.begin(), symbols.end(), s.name) != symbols.end()) return index(s.name);
     if (s.kind == Syntax::Kind::kName) {
-      const std::string near = nearest_name(s.name, symbols);
-      std::vector<std::string> notes;
-      if (!near.empty()) notes.push_back("did you mean " + near + "?");
-      errors.push_back(diagnose(Code::kUnknownNameInText, source.at(s.offset), {s.name, "a symbol of this program"}, notes));
+      errors.push_back(diagnose(Code::kUnknownNameInText, source.at(s.offset), {s.name, "a symbol of this program"},
+                                did_you_mean(s.name, symbols)));
     } else {
       errors.push_back(diagnose(Code::kNotAffine, source.at(s.begin), {source.slice(s.begin, s.end), "only symbols can be used here"}));
     }
@@ -244,30 +244,6 @@ std::optional<std::int64_t> constant_difference(const ExprPtr& a, const ExprPtr&
     if (coefficient != 0) return std::nullopt;
   if (form.constant > kMax64 || form.constant < -kMax64) return std::nullopt;
   return static_cast<std::int64_t>(form.constant);
-}
-
-std::string nearest_name(const std::string& name, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t best_distance = name.size() / 3 + 2;   // a third of the letters may differ, one always
-  for (const std::string& candidate : candidates) {
-    if (candidate.size() > name.size() + best_distance || name.size() > candidate.size() + best_distance) continue;
-    std::vector<std::size_t> row(candidate.size() + 1);
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (std::size_t i = 0; i < name.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (std::size_t j = 0; j < candidate.size(); ++j) {
-        const std::size_t replaced = diagonal + (name[i] == candidate[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-      }
-    }
-    if (row.back() < best_distance && row.back() < std::max(name.size(), candidate.size())) {
-      best = candidate;
-      best_distance = row.back();
-    }
-  }
-  return best;
 }
 
 }  // namespace facet

@@ -52,7 +52,4 @@ class IndexBuilder {
   Diagnostics* errors_;
 };
 
-// The name in `candidates` closest to `name` by edit distance, if it is close enough to be meant; else "".
-std::string nearest_name(const std::string& name, const std::vector<std::string>& candidates);
-
 }  // namespace facet

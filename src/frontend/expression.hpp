@@ -29,6 +29,19 @@ struct Clauses {
   std::vector<RangeSyntax> ranges;
 };
 
+// The dtype of an equation's subexpression before it is combined (contract C7): fixed, or open to adaptation.
+struct OperandType {
+  enum class Form {
+    kUnknown,
+    kFixed,      // `dtype`
+    kNumber,     // integer literals: any number dtype
+    kFraction,   // literals with a point, inf, nan: any float
+    kPosition,   // indices and symbols: any integer
+  };
+  Form form = Form::kUnknown;
+  DType dtype = DType::kF32;
+};
+
 struct Syntax {
   enum class Kind {
     kInteger, kFloat,
@@ -54,6 +67,7 @@ struct Syntax {
   int offset = 0;                  // of the token that names the node (the operator of a binary)
   int begin = 0, end = 0;          // extent in the text
   int depth = 1;
+  mutable OperandType type;        // equations: filled by the typing pass
 };
 
 // Deeper trees are refused: every later stage walks trees recursively. A sum of 1000 terms has 1000 levels.

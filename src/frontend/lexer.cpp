@@ -28,6 +28,14 @@ constexpr const char* kPunctuation[] = {"<<=", ">>=", "...", "..", "<=", ">=", "
                                         "%",   "<",   ">",   "=",  "(",  ")",  "[",  "]",  "{",  "}",  ",",  ";",  "?",  ":",
                                         "&",   "|",   "^",   "~",  "!",  "."};
 
+// Assignments and steps, which equations do not have.
+bool is_c_only(const char* p) {
+  const std::size_t length = std::strlen(p);
+  if (length < 2 || std::strcmp(p, "**") == 0) return false;
+  return std::strcmp(p, "++") == 0 || std::strcmp(p, "--") == 0 || (p[length - 1] == '=' && !std::strchr("=!<>", p[length - 2])) ||
+         length == 3;
+}
+
 class Lexer {
  public:
   Lexer(const SourceText& source, Language language) : source_(source), text_(source.text()), language_(language) {}
@@ -103,6 +111,7 @@ class Lexer {
 
   bool read_punctuation() {
     for (const char* p : kPunctuation) {
+      if (language_ == Language::kEquation && is_c_only(p)) continue;   // x - -1 may be written x--1
       const std::size_t length = std::strlen(p);
       if (text_.compare(at_, length, p) != 0) continue;
       const std::size_t begin = at_;

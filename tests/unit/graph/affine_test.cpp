@@ -67,7 +67,7 @@ TEST(Affine, TheMessageHelps) {
   ASSERT_FALSE(e);
   EXPECT_EQ(to_text(e.errors()),
             "p.json:1:1: error[unknown-name-in-text]: 'clas' is not a symbol of this program (at /tensors/x/shape/0)\n"
-            "  clas + 1\n  ^\n  note: did you mean class?\n");
+            "  clas + 1\n  ^\n  note: did you mean \"class\"?\n");
 }
 
 TEST(Affine, PlaceInTheFileWhenItsLineShowsTheText) {

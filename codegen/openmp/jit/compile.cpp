@@ -21,7 +21,7 @@
 namespace facet::jit {
 namespace {
 
-constexpr const char* kFileName = "kernel.cpp";
+constexpr const char* kFileName = "kernel.cpp";   // what messages call the text
 
 std::vector<const char*> driver_line(const std::vector<std::string>& flags) {
   // FACET_JIT_CLANG fixes where the driver looks for its resource folder.
@@ -69,6 +69,7 @@ ObjectCode compile_to_object(const std::string& source, const std::vector<std::s
   clang::CompilerInstance instance;
   instance.setInvocation(std::move(invocation));
   instance.setDiagnostics(diagnostics.get());
+  instance.setVerboseOutputStream(llvm::nulls());   // "2 errors generated." would go to stderr
   llvm::SmallVector<char, 0> object;
   instance.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(object));
   clang::EmitObjAction action;

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace {
@@ -23,6 +25,7 @@ namespace {
 using facet::jit::ObjectCode;
 
 struct LinkedLibrary {
+  std::string session_errors;   // what ORC reports beside the result; outlives the session
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 
@@ -53,27 +56,52 @@ std::string open_openmp() {
   return problem;
 }
 
-// Links the object; on failure gives null and fills `error`.
-std::unique_ptr<LinkedLibrary> link(const ObjectCode& code, std::string& error) {
+// A global symbol that the object defines; asking for it makes ORC link everything. Empty: there is none.
+std::string any_defined_symbol(const llvm::MemoryBuffer& object) {
+  llvm::Expected<std::unique_ptr<llvm::object::ObjectFile>> file = llvm::object::ObjectFile::createObjectFile(object);
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return "";
+  }
+  for (const llvm::object::SymbolRef& symbol : (*file)->symbols()) {
+    const std::uint32_t flags = llvm::cantFail(symbol.getFlags());
+    if ((flags & llvm::object::SymbolRef::SF_Undefined) || !(flags & llvm::object::SymbolRef::SF_Global)) continue;
+    return llvm::cantFail(symbol.getName()).str();
+  }
+  return "";
+}
+
+llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> new_jit(std::string& session_errors) {
   llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = llvm::orc::LLJITBuilder().create();
+  if (!jit) return jit;
+  (*jit)->getExecutionSession().setErrorReporter(
+      [&session_errors](llvm::Error error) { session_errors += llvm::toString(std::move(error)) + "\n"; });
+  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess((*jit)->getDataLayout().getGlobalPrefix());
+  if (!process) return process.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  return jit;
+}
+
+// Links the object, all of it now; on failure gives null and fills `error`.
+std::unique_ptr<LinkedLibrary> link(const ObjectCode& code, std::string& error) {
+  auto library = std::make_unique<LinkedLibrary>();
+  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = new_jit(library->session_errors);
   if (!jit) {
     error = llvm::toString(jit.takeError());
     return nullptr;
   }
-  const char prefix = (*jit)->getDataLayout().getGlobalPrefix();
-  auto symbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
-  if (!symbols) {
-    error = llvm::toString(symbols.takeError());
-    return nullptr;
-  }
-  (*jit)->getMainJITDylib().addGenerator(std::move(*symbols));
-  if (llvm::Error failed = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(code.bytes, "kernel.o"))) {
+  library->jit = std::move(*jit);
+  std::unique_ptr<llvm::MemoryBuffer> object = llvm::MemoryBuffer::getMemBufferCopy(code.bytes, "kernel.o");
+  const std::string first = any_defined_symbol(*object);
+  if (llvm::Error failed = library->jit->addObjectFile(std::move(object))) {
     error = llvm::toString(std::move(failed));
     return nullptr;
   }
-  auto library = std::make_unique<LinkedLibrary>();
-  library->jit = std::move(*jit);
-  return library;
+  if (first.empty()) return library;
+  llvm::Expected<llvm::orc::ExecutorAddr> linked = library->jit->lookup(first);
+  if (linked) return library;
+  error = library->session_errors + llvm::toString(linked.takeError());
+  return nullptr;
 }
 
 }  // namespace

@@ -1,0 +1,204 @@
+// Runs a program through the reference interpreter: memory for each tensor, nodes in order, intermediates freed after last use.
+#include "src/run/reference.hpp"
+
+#include <algorithm>
+#include <new>
+#include <set>
+
+#include "src/run/reference/nodes.hpp"
+
+namespace facet {
+
+namespace {
+
+using reference::Compiler;
+using reference::State;
+using reference::Storage;
+
+std::unique_ptr<Storage> make_storage(const Tensor& tensor, const SymbolValues& symbols) {
+  auto storage = std::make_unique<Storage>();
+  storage->name = tensor.name;
+  storage->dtype = tensor.dtype;
+  storage->is_float = is_float(tensor.dtype);
+  storage->extents = extents_of(tensor, symbols);
+  storage->strides.resize(storage->extents.size());
+  storage->count = 1;
+  for (std::size_t d = storage->extents.size(); d-- > 0;) {
+    storage->strides[d] = storage->count;
+    storage->count *= std::max<std::int64_t>(storage->extents[d], 0);
+  }
+  const std::size_t count = static_cast<std::size_t>(storage->count);
+  if (storage->is_float) {
+    storage->floats.resize(count);
+  } else {
+    storage->ints.resize(count);
+  }
+  return storage;
+}
+
+void fill_from(Storage& storage, const HostTensor& values) {
+  for (std::int64_t i = 0; i < storage.count; ++i)
+    if (storage.is_float) {
+      storage.floats[static_cast<std::size_t>(i)] = values.get(i);
+    } else {
+      storage.ints[static_cast<std::size_t>(i)] = values.get_int(i);
+    }
+}
+
+void names_read(const ExprPtr& e, std::set<std::string>* names) {
+  walk(e, [&](const Expr& node) {
+    if (node.op == Op::kRead) names->insert(node.name);
+  });
+}
+
+void names_in(const LoopBody& body, std::set<std::string>* names) {
+  for (const LoopStatement& s : body) {
+    if (s.kind == LoopStatement::Kind::kAssign) names->insert(s.target);
+    if (s.kind == LoopStatement::Kind::kDeclare) names->insert(s.name);
+    for (const ExprPtr& e : s.subscripts) names_read(e, names);
+    names_read(s.value, names);
+    names_read(s.operand, names);
+    names_read(s.condition, names);
+    names_in(s.body, names);
+    names_in(s.otherwise, names);
+  }
+}
+
+// Every tensor a node reads, defines or updates.
+std::set<std::string> names_of(const Node& node) {
+  std::set<std::string> names;
+  for (const Equation& q : node.equations) {
+    names.insert(q.tensor);
+    names_read(q.value, &names);
+  }
+  names_in(node.loops, &names);
+  return names;
+}
+
+// One run: the storage map and who still needs which tensor.
+class Run {
+ public:
+  Run(const Program& program, const SymbolValues& symbols, const HostTensors& tensors)
+      : program_(program), symbols_(symbols), tensors_(tensors) {
+    compiler_.symbols = &symbols_;
+    compiler_.storage = &storage_;
+    compiler_.flush_denormals = program.numerics.flush_denormals;
+  }
+
+  Result<ReferenceRun> run() {
+    for (std::size_t n = 0; n < program_.nodes.size(); ++n)
+      for (const std::string& name : names_of(program_.nodes[n])) last_use_[name] = n;
+    for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
+      if (Result<Done> done = run_node(n); !done) return done.errors();
+      if (!state_.violations.empty())
+        return diagnose(Code::kReferenceRefused, program_.nodes[n].place, {state_.violations.front()});
+    }
+    return collect();
+  }
+
+  const std::string& wanted() const { return wanted_; }
+  std::int64_t wanted_bytes() const { return wanted_bytes_; }
+
+ private:
+  Result<Done> run_node(std::size_t n) {
+    const Node& node = program_.nodes[n];
+    std::set<std::string> defined;   // tensors this node brings into being
+    for (const Equation& q : node.equations) defined.insert(q.tensor);
+    if (!node.loops.empty()) defined.insert(node.out.begin(), node.out.end());
+    std::set<std::string> names = names_of(node);
+    names.insert(defined.begin(), defined.end());
+    for (const std::string& name : names) {
+      if (storage_.count(name)) continue;
+      const bool fresh = defined.count(name) || program_.tensor(name).local;
+      if (Result<Done> done = provide(name, fresh); !done) return done;
+    }
+    for (const Equation& q : node.equations) reference::run_equation(state_, compiler_, q);
+    if (!node.loops.empty()) reference::run_loops(state_, compiler_, node.loops);
+    for (const std::string& name : names) release(name, n, defined.count(name) != 0);
+    return Done{};
+  }
+
+  // Memory for a tensor: fresh ones start undefined, the others hold the given values.
+  Result<Done> provide(const std::string& name, bool fresh) {
+    const Tensor& tensor = program_.tensor(name);
+    wanted_ = name;
+    wanted_bytes_ = 13;   // value, bound, defined bit
+    for (const std::int64_t extent : extents_of(tensor, symbols_)) wanted_bytes_ *= extent;
+    const auto given = tensors_.find(name);
+    if (!fresh && given == tensors_.end()) return diagnose(Code::kNoValuesForTensor, tensor.place, {name});
+    std::unique_ptr<Storage> storage = make_storage(tensor, symbols_);
+    if (fresh) {
+      storage->defined.assign(static_cast<std::size_t>(storage->count), 0);
+    } else {
+      fill_from(*storage, given->second);
+    }
+    storage_[name] = std::move(storage);
+    return Done{};
+  }
+
+  bool is_output(const std::string& name) const {
+    return std::find(program_.outputs.begin(), program_.outputs.end(), name) != program_.outputs.end();
+  }
+
+  void release(const std::string& name, std::size_t n, bool was_defined_here) {
+    Storage& storage = *storage_.at(name);
+    storage.magnitudes = {};
+    const auto& bits = storage.defined;
+    if (was_defined_here && std::find(bits.begin(), bits.end(), 0) == bits.end()) storage.defined = {};
+    if (last_use_[name] <= n && !is_output(name)) storage_.erase(name);
+  }
+
+  Result<ReferenceRun> collect() {
+    ReferenceRun result;
+    for (const std::string& name : program_.outputs) {
+      if (!storage_.count(name))
+        if (Result<Done> done = provide(name, false); !done) return done.errors();
+      const Storage& from = *storage_.at(name);
+      result.outputs[name] = {from.dtype, from.extents, from.floats, from.ints, from.bounds, from.defined};
+    }
+    result.gathers = state_.gathers;
+    result.gather_count = state_.gather_count;
+    return result;
+  }
+
+  const Program& program_;
+  const SymbolValues& symbols_;
+  const HostTensors& tensors_;
+  std::map<std::string, std::unique_ptr<Storage>> storage_;
+  std::map<std::string, std::size_t> last_use_;
+  Compiler compiler_;
+  State state_;
+  std::string wanted_;
+  std::int64_t wanted_bytes_ = 0;
+};
+
+}  // namespace
+
+Result<ReferenceRun> run_reference(const Program& program, const SymbolValues& symbols, const HostTensors& tensors) {
+  Run run(program, symbols, tensors);
+  try {
+    return run.run();
+  } catch (const std::bad_alloc&) {
+    return diagnose(Code::kOutOfMemory, {}, {"the reference value of " + run.wanted(), std::to_string(run.wanted_bytes())});
+  } catch (const std::length_error&) {
+    return diagnose(Code::kOutOfMemory, {}, {"the reference value of " + run.wanted(), std::to_string(run.wanted_bytes())});
+  }
+}
+
+HostTensors outputs_of(const ReferenceRun& run) {
+  HostTensors outputs;
+  for (const auto& [name, from] : run.outputs) {
+    HostTensor tensor = make_host_tensor(from.dtype, from.shape);
+    const std::int64_t count = tensor.element_count();
+    for (std::int64_t i = 0; i < count; ++i)
+      if (is_float(from.dtype)) {
+        tensor.set(i, from.floats[static_cast<std::size_t>(i)]);
+      } else {
+        tensor.set_int(i, from.ints[static_cast<std::size_t>(i)]);
+      }
+    outputs[name] = std::move(tensor);
+  }
+  return outputs;
+}
+
+}  // namespace facet

@@ -1,0 +1,50 @@
+// One equation: every point of the left ranges that satisfies the conditions gets its value.
+#include <cassert>
+
+#include "src/run/reference/nodes.hpp"
+
+namespace facet::reference {
+
+namespace {
+
+struct EquationCode {
+  Storage* target = nullptr;
+  std::vector<RangeCode> ranges;
+  std::vector<CodePtr> conditions;
+  CodePtr value;
+};
+
+void run_from(State& state, const EquationCode& code, std::size_t depth, std::int64_t offset) {
+  if (depth == code.ranges.size()) {
+    for (const CodePtr& condition : code.conditions)
+      if (!execute(state, *condition).i) return;
+    code.target->store(offset, execute(state, *code.value));
+    return;
+  }
+  const RangeCode& range = code.ranges[depth];
+  const std::int64_t lower = evaluate(state, range.lower);
+  const std::int64_t upper = std::min(evaluate(state, range.upper), code.target->extents[depth]);
+  std::int64_t& i = state.slots[static_cast<std::size_t>(range.slot)];
+  for (i = lower; i < upper; ++i) run_from(state, code, depth + 1, offset + i * code.target->strides[depth]);
+}
+
+}  // namespace
+
+void run_equation(State& state, Compiler& compiler, const Equation& equation) {
+  EquationCode code;
+  code.target = compiler.storage->at(equation.tensor).get();
+  assert(code.target->extents.size() == equation.indices.size());
+  state.element_tensor = equation.tensor;
+  state.element_slots.clear();
+  for (const Range& r : equation.indices) {
+    code.ranges.push_back({compiler.slot_of(r.name), compiler.compile_index(r.lower), compiler.compile_index(r.upper)});
+    state.element_slots.push_back(code.ranges.back().slot);
+  }
+  for (const ExprPtr& c : equation.conditions) code.conditions.push_back(compiler.compile(c));
+  code.value = compiler.compile(equation.value);
+  state.registers.resize(static_cast<std::size_t>(compiler.registers));
+  state.slots.resize(compiler.slots.size());
+  run_from(state, code, 0, 0);
+}
+
+}  // namespace facet::reference

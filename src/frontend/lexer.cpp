@@ -211,23 +211,46 @@ class Lexer {
 
 }  // namespace
 
+SourceText::SourceText(std::string text, Place base) : text_(std::move(text)) {
+  pieces_.push_back({0, std::move(base)});
+  find_lines();
+}
+
+SourceText::SourceText(const std::vector<std::string>& pieces, const std::vector<Place>& places, const Place& base) {
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i) text_ += '\n';
+    pieces_.push_back({text_.size(), i < places.size() ? places[i] : base});
+    text_ += pieces[i];
+  }
+  if (pieces_.empty()) pieces_.push_back({0, base});
+  find_lines();
+}
+
+void SourceText::find_lines() {
+  line_starts_.push_back(0);
+  for (std::size_t i = 0; i < text_.size(); ++i)
+    if (text_[i] == '\n') line_starts_.push_back(i + 1);
+}
+
 Place SourceText::at(int offset) const {
   const std::size_t end = std::min(static_cast<std::size_t>(std::max(offset, 0)), text_.size());
-  const std::size_t line_begin = end == 0 ? 0 : text_.rfind('\n', end - 1) + 1;   // npos + 1 is 0
+  const auto line = std::upper_bound(line_starts_.begin(), line_starts_.end(), end) - 1;
   const std::size_t line_end = std::min(text_.find('\n', end), text_.size());
-  Place place = base_;
-  const int lines_before = static_cast<int>(std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(line_begin), '\n'));
-  const int column = static_cast<int>(end - line_begin) + 1;
-  const bool shown = lines_before == 0 && base_.line > 0 && base_.column > 0 && !base_.excerpt.empty() &&
-                     base_.excerpt.compare(std::min(static_cast<std::size_t>(base_.column - 1), base_.excerpt.size()), column - 1,
-                                           text_, line_begin, column - 1) == 0;
-  if (shown) {
-    place.column = base_.column + column - 1;
+  const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), end, [](std::size_t at, const Piece& p) { return at < p.begin; });
+  const Piece& piece = *(after - 1);
+  Place place = piece.place;
+  const std::size_t before = end - *line;   // characters in front, on this line
+  const std::string& shown = piece.place.excerpt;
+  const std::size_t start = std::min(static_cast<std::size_t>(std::max(piece.place.column - 1, 0)), shown.size());
+  const bool in_file = *line == piece.begin && piece.place.line > 0 && piece.place.column > 0 && !shown.empty() &&
+                       shown.compare(start, before, text_, *line, before) == 0;
+  if (in_file) {
+    place.column = piece.place.column + static_cast<int>(before);
     return place;
   }
-  place.line = lines_before + 1;
-  place.column = column;
-  place.excerpt = printable(text_.substr(line_begin, line_end - line_begin));
+  place.line = static_cast<int>(line - line_starts_.begin()) + 1;
+  place.column = static_cast<int>(before) + 1;
+  place.excerpt = printable(text_.substr(*line, line_end - *line));
   return place;
 }
 

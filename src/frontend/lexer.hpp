@@ -10,19 +10,28 @@
 namespace facet {
 
 // The text being read and where it lies, so that an offset becomes a Place with line, column and excerpt.
-// Lines and columns count inside the text, unless `base` gives the place of the text's first character in its file and the
-// file's line (base.excerpt) shows the text unescaped: then they are the file's.
+// Lines and columns count inside the text, unless the place of a piece gives its first character in a file and the file's line
+// (Place::excerpt) shows the piece unescaped: then they are the file's.
 class SourceText {
  public:
-  SourceText(std::string text, Place base) : text_(std::move(text)), base_(std::move(base)) {}
+  SourceText(std::string text, Place base);
+  // Pieces joined by newlines; `places` has one place for each, or is empty (then `base` is the place of all).
+  SourceText(const std::vector<std::string>& pieces, const std::vector<Place>& places, const Place& base);
 
   const std::string& text() const { return text_; }
   Place at(int offset) const;
   std::string slice(int begin, int end) const;   // what was written there, on one line, for messages
 
  private:
+  struct Piece {
+    std::size_t begin = 0;
+    Place place;
+  };
+  void find_lines();
+
   std::string text_;
-  Place base_;
+  std::vector<Piece> pieces_;
+  std::vector<std::size_t> line_starts_;
 };
 
 enum class Language { kEquation, kC };

@@ -110,7 +110,7 @@ class Elaborator {
   void operation(Node* node) {
     const OpDef* op = find_op(node->op);
     if (!op) {
-      errors_.push_back(unknown_op(node->op, inside(*node, "/op")));
+      errors_.push_back(unknown_op(node->op, node->place));
       return;
     }
     if (const Result<Done> r = give_scalars_dtypes(*node, *op, &program_); !r) return complain(r.errors());

@@ -7,7 +7,16 @@ namespace facet::passes {
 
 namespace {
 
-constexpr int kMaxSteps = 300;   // nodes of one proof search
+constexpr int kMaxSteps = 120;   // nodes of one proof search
+// Forms beyond these are given up, so that nothing overflows: a coefficient times a bound stays below 2^62.
+constexpr std::int64_t kMaxCoefficient = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxConstant = std::int64_t{1} << 61;
+
+bool is_too_large(const Linear& f) {
+  if (f.constant > kMaxConstant || f.constant < -kMaxConstant) return true;
+  return std::any_of(f.terms.begin(), f.terms.end(),
+                     [](const Term& t) { return t.coefficient > kMaxCoefficient || t.coefficient < -kMaxCoefficient; });
+}
 
 Linear without(const Linear& f, const ExprPtr& atom) {
   Linear rest = f;
@@ -89,6 +98,7 @@ bool Facts::nonnegative(const Linear& f) const {
 }
 
 bool Facts::prove(const Linear& f, int* steps) const {
+  if (is_too_large(f)) return false;
   if (f.is_constant()) return f.constant >= 0;
   if (--*steps <= 0) return false;
   for (const Linear& g : known_) {
@@ -137,6 +147,7 @@ bool Facts::prove_range(const Linear& f, const Term& t, int* steps) const {
     const bool up = t.coefficient > 0;
     for (const ExprPtr& bound : up ? r.lowers : r.uppers) {
       const Linear limit = up ? to_linear(bound) : sum(to_linear(bound), constant_form(1), -1);
+      if (limit.constant > kMaxCoefficient || limit.constant < -kMaxCoefficient) continue;
       if (prove(sum(without(f, t.atom), limit, t.coefficient), steps)) return true;
     }
     return false;

@@ -9,6 +9,8 @@
 // loops, where each thread keeps its own. keep_in_registers needs it: an accumulator's mask has to be known before the loop.
 #include "codegen/passes/context.hpp"
 
+#include <algorithm>
+
 #include "facet/expr_walk.hpp"
 
 namespace facet::passes {
@@ -57,13 +59,16 @@ LoopList shared(const LoopList& body, const std::set<std::string>& assigned) {
   return out;
 }
 
-LoopList hoisted(const LoopList& body, const std::set<std::string>& assigned) {
+// keep: how many loops from here on are perfectly nested for an enclosing loop's collapse clause.
+LoopList hoisted(const LoopList& body, const std::set<std::string>& assigned, int keep) {
   LoopList out;
   for (const LoopPtr& node : body) {
+    const For* loop = as<For>(node);
+    const int inner_keep = !loop ? 0 : loop->collapse > 1 ? loop->collapse - 1 : std::max(0, keep - 1);
     const LoopPtr next = rebuild(
-        node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return hoisted(inner, assigned); });
+        node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return hoisted(inner, assigned, inner_keep); });
     const For* f = as<For>(next);
-    if (!f || f->kind != LoopKind::kSerial) {
+    if (!f || f->kind != LoopKind::kSerial || keep > 0) {
       out.push_back(next);
       continue;
     }
@@ -87,6 +92,6 @@ LoopList hoisted(const LoopList& body, const std::set<std::string>& assigned) {
 
 }  // namespace
 
-LoopList hoist_values(const LoopList& body, const Context&) { return hoisted(body, assigned_names(body)); }
+LoopList hoist_values(const LoopList& body, const Context&) { return hoisted(body, assigned_names(body), 0); }
 
 }  // namespace facet::passes

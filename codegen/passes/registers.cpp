@@ -14,6 +14,7 @@
 // Known elsewhere as scalar replacement (Callahan, Carr, Kennedy 1990) or register promotion.
 #include "codegen/passes/lanes.hpp"
 
+#include <algorithm>
 #include <cctype>
 
 #include "facet/expr_walk.hpp"
@@ -66,14 +67,15 @@ class Registers {
  public:
   explicit Registers(Context& context) : context_(context) {}
 
-  LoopList in_block(const LoopList& block, Facts facts) {
+  // keep: how many loops from here on are perfectly nested for an enclosing loop's collapse clause.
+  LoopList in_block(const LoopList& block, Facts facts, int keep = 0) {
     LoopList out;
     for (std::size_t i = 0; i < block.size(); ++i) {
       const For* f = as<For>(block[i]);
       std::vector<Place> places;
-      if (f && f->kind == LoopKind::kSerial) places = places_of(*f, block, i, facts);
+      if (f && f->kind == LoopKind::kSerial && keep == 0) places = places_of(*f, block, i, facts);
       if (places.empty()) {
-        out.push_back(descend(block[i], facts));
+        out.push_back(descend(block[i], facts, keep));
       } else {
         emit(*f, places, facts, out);
       }
@@ -87,9 +89,12 @@ class Registers {
  private:
   Context& context_;
 
-  LoopPtr descend(const LoopPtr& node, const Facts& facts) {
+  LoopPtr descend(const LoopPtr& node, const Facts& facts, int keep) {
     Facts inner = facts;
-    if (const For* f = as<For>(node)) inner.add_range(f->iterator, f->lower, f->upper);
+    if (const For* f = as<For>(node)) {
+      inner.add_range(f->iterator, f->lower, f->upper);
+      keep = f->collapse > 1 ? f->collapse - 1 : std::max(0, keep - 1);
+    }
     if (const If* f = as<If>(node)) {
       Facts otherwise = facts;
       inner.add_condition(f->condition);
@@ -100,7 +105,7 @@ class Registers {
       return make_loop(std::move(copy));
     }
     return rebuild(
-        node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return in_block(list, inner); });
+        node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return in_block(list, inner, keep); });
   }
 
   std::vector<Place> places_of(const For& f, const LoopList& block, std::size_t at, const Facts& facts) {
@@ -183,7 +188,7 @@ class Registers {
     for (const Place& p : places) into.push_back(make_loop(Let{p.name, p.access.type, p.access.lanes, load(p.access), true}));
     For copy = f;
     copy.body = replaced(f.body, places);
-    into.push_back(descend(make_loop(std::move(copy)), facts));
+    into.push_back(descend(make_loop(std::move(copy)), facts, 0));
     for (const Place& p : places) into.push_back(make_loop(store(p)));
     if (!all_certain) out.push_back(make_loop(If{binary(Op::kLt, f.lower, f.upper), std::move(guarded), {}, false}));
     context_.note("registers", f.iterator, true, std::to_string(places.size()) + " named value(s) for " + places[0].access.buffer);

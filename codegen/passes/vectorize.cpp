@@ -23,6 +23,7 @@ namespace facet::passes {
 namespace {
 
 constexpr std::int64_t kMaxVectors = 8;     // copies side by side; more would not fit the register files with their operands
+constexpr std::int64_t kMaxMasked = 4;      // of them masked, for partial tiles
 constexpr int kAccumulators = 4;            // latency 4 at one or two fused multiply-adds a cycle (Zen 4, Intel: 4 x 0.5..1)
 
 struct Part {
@@ -48,7 +49,7 @@ class Vectorization {
     if (width_ < 2) return refuse("vectors of one lane");
     const Linear extent = difference(loop_.upper, loop_.lower);
     if (extent.is_constant() && extent.constant <= kMaxVectors * width_) return constant(extent.constant);
-    if (const std::int64_t most = at_most(); most > 0 && most <= 4 * width_) return partial(most);
+    if (const std::int64_t most = at_most(); most > 0) return partial(most);
     return open();
   }
   const std::string& refusal() const { return refusal_; }
@@ -74,15 +75,12 @@ class Vectorization {
     return static_cast<int>(context_.machine.vector_bytes / bytes);
   }
 
-  // The least constant that bounds the extent: over pairs of upper and lower bounds. 0 if none.
+  // The least multiple of the width, up to kMaxMasked vectors, that the extent never exceeds. 0 if none.
   std::int64_t at_most() const {
-    std::int64_t best = 0;
-    for (const ExprPtr& u : operands_of(Op::kMin, loop_.upper))
-      for (const ExprPtr& l : operands_of(Op::kMax, loop_.lower)) {
-        const Linear extent = difference(u, l);
-        if (extent.is_constant() && extent.constant > 0 && (best == 0 || extent.constant < best)) best = extent.constant;
-      }
-    return best;
+    for (std::int64_t vectors = 1; vectors <= kMaxMasked; ++vectors)
+      for (const ExprPtr& u : operands_of(Op::kMin, loop_.upper))
+        if (facts_.at_most(idx_sub(u, loop_.lower), idx(vectors * width_))) return vectors * width_;
+    return 0;
   }
 
   ExprPtr lanes_below(const ExprPtr& first, const ExprPtr& bound) const {

@@ -9,20 +9,20 @@ namespace {
 using ::testing::HasSubstr;
 
 // h0[M, N] = a[M, K] b[K, N] tiled mr x nr, init before k, epilogue h = max(h0 + bias, 0) after it.
-LoopProgram matmul(int mr, int nr, int width) {
+LoopProgram matmul(int mr, int nr, int width, ExprPtr M = ix("M"), ExprPtr N = ix("N")) {
   const ExprPtr i = add(mul(idx(mr), ix("i2")), ix("i")), j = add(mul(idx(nr), ix("j2")), ix("j"));
   const auto tile = [&](LoopPtr statement) {
-    const ExprPtr rows = least(idx(mr), sub(ix("M"), mul(idx(mr), ix("i2"))));
-    const ExprPtr columns = least(idx(nr), sub(ix("N"), mul(idx(nr), ix("j2"))));
+    const ExprPtr rows = least(idx(mr), sub(M, mul(idx(mr), ix("i2"))));
+    const ExprPtr columns = least(idx(nr), sub(N, mul(idx(nr), ix("j2"))));
     return loop("i", idx(0), rows, {loop("j", idx(0), columns, {statement}, LoopKind::kVector, width)}, LoopKind::kUnroll);
   };
   const LoopPtr init = tile(put("h0", {i, j}, f32(0)));
   const LoopPtr body = loop("k", idx(0), ix("K"), {tile(update("h0", {i, j}, mul(rd("a", {i, ix("k")}), rd("b", {ix("k"), j}))))});
   const LoopPtr end = tile(put("h", {i, j}, most(add(rd("h0", {i, j}), rd("bias", {j})), f32(0))));
-  LoopList nest{loop("i2", idx(0), ceil_div(ix("M"), mr), {loop("j2", idx(0), ceil_div(ix("N"), nr), {init, body, end})}, LoopKind::kParallel)};
+  LoopList nest{loop("i2", idx(0), ceil_div(M, mr), {loop("j2", idx(0), ceil_div(N, nr), {init, body, end})}, LoopKind::kParallel)};
   return program({"M", "N", "K"},
-                 {array("a", {ix("M"), ix("K")}), array("b", {ix("K"), ix("N")}), array("bias", {ix("N")}),
-                  array("h0", {ix("M"), ix("N")}, BufferRole::kOutput), array("h", {ix("M"), ix("N")}, BufferRole::kOutput)},
+                 {array("a", {M, ix("K")}), array("b", {ix("K"), N}), array("bias", {N}),
+                  array("h0", {M, N}, BufferRole::kOutput), array("h", {M, N}, BufferRole::kOutput)},
                  nest);
 }
 
@@ -66,9 +66,75 @@ TEST(Tiles, FullTileKeepsEveryAccumulatorInAValue) {
   EXPECT_EQ(stores, 0);
 }
 
-TEST(Tiles, GoldenSmall) {
-  const LoopProgram q = lowered(matmul(2, 4, 4));
-  std::cout << to_text(q.kernels[0].body) << std::endl;
+TEST(Tiles, GoldenFullTile) {
+  const LoopProgram p = matmul(2, 4, 4, idx(8), idx(16));
+  EXPECT_EQ(to_text(lowered(p).kernels[0].body), R"(for i2 in 0..4 parallel
+  for j2 in 0..4
+    var h0_0: f32x4 = splat4(0.0)
+    var h0_1: f32x4 = splat4(0.0)
+    for k in 0..K
+      let b_v: f32x4 = b[k, 4 * j2]:4
+      h0_0 = fma(splat4(a[2 * i2, k]), b_v, h0_0)
+      h0_1 = fma(splat4(a[2 * i2 + 1, k]), b_v, h0_1)
+    h0[2 * i2, 4 * j2]:4 = h0_0  # h0
+    h0[2 * i2 + 1, 4 * j2]:4 = h0_1  # h0
+    let bias_v: f32x4 = bias[4 * j2]:4
+    h[2 * i2, 4 * j2]:4 = max(h0_0 + bias_v, splat4(0.0))  # h
+    h[2 * i2 + 1, 4 * j2]:4 = max(h0_1 + bias_v, splat4(0.0))  # h
+)");
+}
+
+TEST(Tiles, PartialTilesAreMaskedInTheVectorAndShorterInTheUnrolledAxis) {
+  const std::string text = to_text(lowered(matmul(14, 32, 16)).kernels[0].body);
+  EXPECT_THAT(text, HasSubstr("if 14 <= M - 14 * i2  # tail"));
+  EXPECT_THAT(text, HasSubstr("if 32 <= N - 32 * j2  # tail"));
+  EXPECT_THAT(text, HasSubstr("step 4"));
+  EXPECT_THAT(text, HasSubstr("iota16(0) < splat16(N - 32 * j2)"));
+}
+
+// An accumulator tile that lives in a local array: h0 is needed in the tile only.
+TEST(Tiles, LocalAccumulatorArrayVanishes) {
+  LoopProgram p = matmul(2, 8, 4, idx(4), idx(16));
+  const For* rows = passes::as<For>(p.kernels[0].body[0]);
+  For columns = *passes::as<For>(rows->body[0]);
+  std::erase_if(p.buffers, [](const Buffer& b) { return b.name == "h0"; });
+  columns.body.insert(columns.body.begin(), local("h0", {idx(4), idx(16)}));
+  For outer = *rows;
+  outer.body = {make_loop(columns)};
+  p.kernels[0].body = {make_loop(outer)};
+  const LoopProgram q = lowered(p);
+  passes::walk_nodes(q.kernels[0].body, [](const LoopPtr& n) { EXPECT_FALSE(passes::as<Allocate>(n)); });
+  expect_same(p, q, {{"M", 4}, {"N", 16}, {"K", 5}});
+}
+
+// Rows depend on each other: unrolling keeps the order, and partial tiles are not interleaved.
+TEST(Tiles, DependentRowsAreNotJammed) {
+  const ExprPtr i = add(mul(idx(4), ix("i2")), ix("i"));
+  const LoopPtr nest = loop("i2", idx(0), ceil_div(ix("M"), 4),
+                            {loop("i", idx(0), least(idx(4), sub(ix("M"), mul(idx(4), ix("i2")))),
+                                  {loop("j", idx(0), ix("N"), {put("x", {add(i, idx(1)), ix("j")}, add(rd("x", {i, add(ix("j"), idx(1))}), f32(1)))})},
+                                  LoopKind::kUnroll)});
+  const LoopProgram p = program({"M", "N"}, {array("x", {add(ix("M"), idx(1)), add(ix("N"), idx(1))}, BufferRole::kInOut)}, {nest});
+  PassLog log;
+  const LoopProgram q = lowered(p, &log);
+  EXPECT_TRUE(refused(log, "jam"));
+  for (const std::int64_t m : {0, 1, 3, 4, 9}) expect_same(p, q, {{"M", m}, {"N", 6}});
+}
+
+TEST(Tiles, UnrollByAFactorLeavesARest) {
+  const LoopPtr nest = loop("i", idx(0), ix("N"), {update("s", {idx(0)}, rd("a", {ix("i")}))}, LoopKind::kUnroll, 4);
+  const LoopProgram p = program({"N"}, {array("a", {ix("N")}), array("s", {idx(1)}, BufferRole::kInOut)}, {nest});
+  const LoopProgram q = lowered(p);
+  for (const std::int64_t n : {0, 1, 3, 4, 5, 11}) expect_same(p, q, {{"N", n}});
+}
+
+TEST(Tiles, UnrollWithoutConstantExtentIsRefused) {
+  const LoopPtr nest = loop("i", idx(0), ix("N"), {put("c", {ix("i")}, rd("a", {ix("i")}))}, LoopKind::kUnroll);
+  const LoopProgram p = program({"N"}, {array("a", {ix("N")}), array("c", {ix("N")}, BufferRole::kOutput)}, {nest});
+  PassLog log;
+  const LoopProgram q = lowered(p, &log);
+  EXPECT_TRUE(refused(log, "unroll"));
+  expect_same(p, q, {{"N", 5}});
 }
 
 }  // namespace

@@ -55,7 +55,8 @@ std::vector<Access> accesses_of(const LoopList& body) {
 }
 
 bool same_place(const Access& a, const Access& b) {
-  if (a.buffer != b.buffer || a.lanes != b.lanes || a.lane_stride != b.lane_stride || a.subscripts.size() != b.subscripts.size())
+  if (a.buffer != b.buffer || a.lanes != b.lanes || a.lane_stride != b.lane_stride ||
+      a.subscripts.size() != b.subscripts.size())
     return false;
   if (!same(a.mask, b.mask) || a.padded || b.padded || a.atomic || b.atomic) return false;
   for (std::size_t d = 0; d < a.subscripts.size(); ++d) {

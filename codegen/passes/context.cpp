@@ -58,13 +58,20 @@ void enter_kernel(Context& context, const Kernel& kernel) {
 
 Op operator_of(ReduceKind kind) {
   switch (kind) {
-    case ReduceKind::kSum: return Op::kAdd;
-    case ReduceKind::kProd: return Op::kMul;
-    case ReduceKind::kMax: return Op::kMax;
-    case ReduceKind::kMin: return Op::kMin;
-    case ReduceKind::kAny: return Op::kOr;
-    case ReduceKind::kAll: return Op::kAnd;
-    default: return Op::kReduce;
+    case ReduceKind::kSum:
+      return Op::kAdd;
+    case ReduceKind::kProd:
+      return Op::kMul;
+    case ReduceKind::kMax:
+      return Op::kMax;
+    case ReduceKind::kMin:
+      return Op::kMin;
+    case ReduceKind::kAny:
+      return Op::kOr;
+    case ReduceKind::kAll:
+      return Op::kAnd;
+    default:
+      return Op::kReduce;
   }
 }
 
@@ -77,7 +84,7 @@ std::int64_t lowest_integer(DType type) {
 
 std::int64_t highest_integer(DType type) {
   if (type == DType::kBool) return 1;
-  if (type == DType::kU64) return -1;   // all bits set
+  if (type == DType::kU64) return -1;  // all bits set
   if (!is_signed(type)) return (std::int64_t{1} << (8 * size_bytes(type))) - 1;
   return -(lowest_integer(type) + 1);
 }
@@ -87,11 +94,16 @@ std::int64_t highest_integer(DType type) {
 ExprPtr identity_of(ReduceKind kind, DType type) {
   const double infinity = std::numeric_limits<double>::infinity();
   switch (kind) {
-    case ReduceKind::kProd: return is_float(type) ? literal(type, 1) : int_literal(type, 1);
-    case ReduceKind::kMax: return is_float(type) ? literal(type, -infinity) : int_literal(type, lowest_integer(type));
-    case ReduceKind::kMin: return is_float(type) ? literal(type, infinity) : int_literal(type, highest_integer(type));
-    case ReduceKind::kAll: return int_literal(type, 1);
-    default: return is_float(type) ? literal(type, 0) : int_literal(type, 0);
+    case ReduceKind::kProd:
+      return is_float(type) ? literal(type, 1) : int_literal(type, 1);
+    case ReduceKind::kMax:
+      return is_float(type) ? literal(type, -infinity) : int_literal(type, lowest_integer(type));
+    case ReduceKind::kMin:
+      return is_float(type) ? literal(type, infinity) : int_literal(type, highest_integer(type));
+    case ReduceKind::kAll:
+      return int_literal(type, 1);
+    default:
+      return is_float(type) ? literal(type, 0) : int_literal(type, 0);
   }
 }
 

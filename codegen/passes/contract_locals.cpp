@@ -6,10 +6,11 @@
 //     c[j] = tanh(h0[j])
 //
 // An array goes when all its accesses lie in one block (nested loops and ifs of that block included), name the same element in
-// the same words, and the first one is an unconditional plain store in that block: then no value passes from one iteration to the
-// next, and each iteration needs one element. It runs before vectorisation, so that the value becomes a vector with its loop.
-// Not done: an array updated inside a loop that is to be vectorised (the update must stay a reduction fact; keep_in_registers and
-// forward_stores take it afterwards). Known elsewhere as array contraction or scalar replacement of a local.
+// the same words, and the first one is an unconditional plain store in that block: then no value passes from one iteration to
+// the next, and each iteration needs one element. It runs before vectorisation, so that the value becomes a vector with its
+// loop. Not done: an array updated inside a loop that is to be vectorised (the update must stay a reduction fact;
+// keep_in_registers and forward_stores take it afterwards). Known elsewhere as array contraction or scalar replacement of a
+// local.
 #include "codegen/passes/context.hpp"
 
 #include "facet/expr_walk.hpp"
@@ -43,7 +44,8 @@ bool updated_in_vector_loop(const LoopList& body, const std::string& buffer) {
 // The statements of `block` form the life of one element of `buffer`.
 bool is_one_element(const LoopList& block, const std::string& buffer, DType type, std::size_t first) {
   const Store* defines = as<Store>(block[first]);
-  if (!defines || defines->buffer != buffer || defines->update || defines->mask || defines->lanes != 1 || defines->atomic) return false;
+  if (!defines || defines->buffer != buffer || defines->update || defines->mask || defines->lanes != 1 || defines->atomic)
+    return false;
   for (const Access& a : accesses_of(defines->value))
     if (a.buffer == buffer) return false;
   const Access element = access_of(*defines, type);
@@ -114,7 +116,8 @@ bool contract(LoopList& block, const Buffer& buffer, Context& context) {
   if (count != 1 || !only_body(block[last])) return false;
   LoopList inner = *only_body(block[last]);
   if (!contract(inner, buffer, context)) return false;
-  block[last] = rebuild(block[last], [](const ExprPtr& e) { return e; }, [&](const LoopList&) { return inner; });
+  block[last] = rebuild(
+      block[last], [](const ExprPtr& e) { return e; }, [&](const LoopList&) { return inner; });
   return true;
 }
 

@@ -29,20 +29,20 @@ class Facts {
   void add_negation(const ExprPtr& condition);
 
   bool nonnegative(const Linear& f) const;
-  bool less(const ExprPtr& a, const ExprPtr& b) const;      // a < b
-  bool at_most(const ExprPtr& a, const ExprPtr& b) const;   // a <= b
-  bool holds(const ExprPtr& condition) const;               // certainly true
-  bool fails(const ExprPtr& condition) const;               // certainly false
-  bool inside(const std::vector<ExprPtr>& subscripts, const std::vector<ExprPtr>& extents) const;   // 0 <= s < extent, each
+  bool less(const ExprPtr& a, const ExprPtr& b) const;                                             // a < b
+  bool at_most(const ExprPtr& a, const ExprPtr& b) const;                                          // a <= b
+  bool holds(const ExprPtr& condition) const;                                                      // certainly true
+  bool fails(const ExprPtr& condition) const;                                                      // certainly false
+  bool inside(const std::vector<ExprPtr>& subscripts, const std::vector<ExprPtr>& extents) const;  // 0 <= s < extent, each
 
  private:
   struct Range {
     std::string name;
-    std::vector<ExprPtr> lowers;   // name >= each
-    std::vector<ExprPtr> uppers;   // name <= each - 1
+    std::vector<ExprPtr> lowers;  // name >= each
+    std::vector<ExprPtr> uppers;  // name <= each - 1
   };
-  std::vector<Range> ranges_;      // outermost first: bounds of a later one may mention earlier ones
-  std::vector<Linear> known_;      // each >= 0
+  std::vector<Range> ranges_;  // outermost first: bounds of a later one may mention earlier ones
+  std::vector<Linear> known_;  // each >= 0
 
   int rank(const ExprPtr& atom) const;
   bool prove(const Linear& f, int* steps) const;

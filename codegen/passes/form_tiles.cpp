@@ -42,6 +42,8 @@ LoopList form(const LoopList& body, const Facts& facts, Context& context) {
 
 }  // namespace
 
-LoopList form_tiles(const LoopList& body, Context& context) { return form(body, context.symbol_facts(), context); }
+LoopList form_tiles(const LoopList& body, Context& context) {
+  return form(body, context.symbol_facts(), context);
+}
 
 }  // namespace facet::passes

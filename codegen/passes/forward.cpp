@@ -9,9 +9,9 @@
 //   h2[i, j] = max(h1[i, j], 0)
 //
 // (h0 and h1 being local arrays.) Within a block, what each place holds is tracked from its last plain store; stores that may
-// overlap, and assignments of the named value, end the knowledge. Loops and ifs see what holds at their start and is not written in
-// them. A store is dead when the same place is stored again in the same block with no read that may overlap in between; a local
-// array without reads goes as a whole.
+// overlap, and assignments of the named value, end the knowledge. Loops and ifs see what holds at their start and is not
+// written in them. A store is dead when the same place is stored again in the same block with no read that may overlap in
+// between; a local array without reads goes as a whole.
 #include "codegen/passes/context.hpp"
 
 #include <algorithm>
@@ -67,7 +67,8 @@ class Forward {
         const bool repeats = as<For>(node) != nullptr;
         if (repeats) forget_writes(inside, {node});
         out.push_back(rebuild(
-            node, [&](const ExprPtr& e) { return used(e, inside); }, [&](const LoopList& inner) { return in_block(inner, inside); }));
+            node, [&](const ExprPtr& e) { return used(e, inside); },
+            [&](const LoopList& inner) { return in_block(inner, inside); }));
         forget_writes(known, {node});
         continue;
       }
@@ -160,7 +161,8 @@ LoopList without_dead(const LoopList& body, Context& context) {
     const std::string name = a->buffer.name;
     LoopList rest(out.begin() + static_cast<std::ptrdiff_t>(i) + 1, out.end());
     const std::vector<Access> all = accesses_of(rest);
-    if (std::any_of(all.begin(), all.end(), [&](const Access& x) { return x.buffer == name && (x.reads || x.atomic); })) continue;
+    if (std::any_of(all.begin(), all.end(), [&](const Access& x) { return x.buffer == name && (x.reads || x.atomic); }))
+      continue;
     context.note("registers", name, true, "the local array is not needed: its values have names");
     rest = without_stores_to(rest, name);
     out.resize(i);

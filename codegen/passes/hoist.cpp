@@ -5,8 +5,9 @@
 //     let active_2 = lane < N - 32*j2               -->       h0[.. masked by active] ..
 //     h0[.. masked by active] .. h0[.. masked by active_2]    h0[.. masked by active] ..
 //
-// Only values without reads move (masks, offsets): they cost nothing where they land and cannot fault. They stay inside parallel
-// loops, where each thread keeps its own. keep_in_registers needs it: an accumulator's mask has to be known before the loop.
+// Only values without reads move (masks, offsets): they cost nothing where they land and cannot fault. They stay inside
+// parallel loops, where each thread keeps its own. keep_in_registers needs it: an accumulator's mask has to be known before the
+// loop.
 #include "codegen/passes/context.hpp"
 
 #include <algorithm>
@@ -34,7 +35,6 @@ std::set<std::string> assigned_names(const LoopList& body) {
   });
   return names;
 }
-
 
 // Equal pure values of one block become one.
 LoopList shared(const LoopList& body, const std::set<std::string>& assigned) {
@@ -92,6 +92,8 @@ LoopList hoisted(const LoopList& body, const std::set<std::string>& assigned, in
 
 }  // namespace
 
-LoopList hoist_values(const LoopList& body, const Context&) { return hoisted(body, assigned_names(body), 0); }
+LoopList hoist_values(const LoopList& body, const Context&) {
+  return hoisted(body, assigned_names(body), 0);
+}
 
 }  // namespace facet::passes

@@ -4,7 +4,12 @@
 namespace facet::passes {
 
 Lanes::Lanes(const For& f, ExprPtr base, int lanes, ExprPtr mask, const Facts& facts, Context& context)
-    : loop_(f), base_(std::move(base)), lanes_(lanes), context_(context), inside_(introduced_names(f.body)), top_{facts, std::move(mask), nullptr, false} {
+    : loop_(f),
+      base_(std::move(base)),
+      lanes_(lanes),
+      context_(context),
+      inside_(introduced_names(f.body)),
+      top_{facts, std::move(mask), nullptr, false} {
   inside_.insert(f.iterator);
   top_.facts.add_range(f.iterator, f.lower, f.upper);
 }
@@ -13,7 +18,9 @@ void Lanes::refuse(const std::string& why) {
   if (refusal_.empty()) refusal_ = why;
 }
 
-LoopList Lanes::body() { return list(loop_.body, top_); }
+LoopList Lanes::body() {
+  return list(loop_.body, top_);
+}
 
 LoopList Lanes::list(const LoopList& body, Place place) {
   LoopList out;
@@ -136,14 +143,17 @@ void Lanes::reduction(const Store& s, const Place& place, LoopList& out) {
   std::size_t others = 0;
   walk_nodes(loop_.body, [&](const LoopPtr& n) {
     const Store* other = as<Store>(n);
-    if (other && other->buffer == s.buffer && !(other->update == s.update && same_place(access_of(*other, type), place_of))) ++others;
+    if (other && other->buffer == s.buffer && !(other->update == s.update && same_place(access_of(*other, type), place_of)))
+      ++others;
   });
   walk_expressions(loop_.body, [&](const ExprPtr& e) {
     for (const Access& a : accesses_of(e)) others += a.buffer == s.buffer;
   });
   if (others > 0) return refuse("its body uses " + s.buffer + " besides reducing into it");
   const ExprPtr value = splat(expression(s.value, place));
-  const auto masked = [&](const ExprPtr& v, const ExprPtr& otherwise) { return place.mask ? select(splat(place.mask), v, otherwise) : v; };
+  const auto masked = [&](const ExprPtr& v, const ExprPtr& otherwise) {
+    return place.mask ? select(splat(place.mask), v, otherwise) : v;
+  };
   if (!fixed) {
     Store each = s;
     each.value = lane_reduce(*s.update, masked(value, splat(identity_of(*s.update, type))));

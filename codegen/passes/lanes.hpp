@@ -22,8 +22,8 @@
 namespace facet::passes {
 
 struct LaneReduction {
-  Store store;               // the scalar update, subscripts fixed during the loop
-  std::string accumulator;   // vector, mutable
+  Store store;              // the scalar update, subscripts fixed during the loop
+  std::string accumulator;  // vector, mutable
 };
 
 class Lanes {
@@ -31,8 +31,8 @@ class Lanes {
   // Iterations base .. base + lanes - 1 of loop f; `mask` (kBool vector, or null) says which of them exist.
   Lanes(const For& f, ExprPtr base, int lanes, ExprPtr mask, const Facts& facts, Context& context);
 
-  LoopList body();                                   // vectorises f.body
-  const std::string& refusal() const { return refusal_; }   // "" if body() is good
+  LoopList body();                                         // vectorises f.body
+  const std::string& refusal() const { return refusal_; }  // "" if body() is good
   const std::vector<LaneReduction>& reductions() const { return reductions_; }
 
  private:
@@ -41,15 +41,15 @@ class Lanes {
   int lanes_;
   Context& context_;
   std::string refusal_;
-  std::map<std::string, DType> vectors_;             // named values that are vectors here
+  std::map<std::string, DType> vectors_;  // named values that are vectors here
   std::vector<LaneReduction> reductions_;
-  std::set<std::string> inside_;                     // names introduced by the loop
+  std::set<std::string> inside_;  // names introduced by the loop
 
   struct Place {
     Facts facts;
-    ExprPtr mask;        // lanes that run here
-    ExprPtr branch;      // the part of it that comes from varying conditions; null if none
-    bool lazy = false;   // inside an operand of a varying select or branch: reads may be invalid in other lanes
+    ExprPtr mask;       // lanes that run here
+    ExprPtr branch;     // the part of it that comes from varying conditions; null if none
+    bool lazy = false;  // inside an operand of a varying select or branch: reads may be invalid in other lanes
   };
   Place top_;
 
@@ -80,7 +80,7 @@ class Lanes {
 // Vector constructors. A null mask is "all lanes".
 ExprPtr splat_to(const ExprPtr& e, int lanes);
 ExprPtr iota_from(const ExprPtr& base, int lanes);
-ExprPtr both(const ExprPtr& a, const ExprPtr& b);      // conjunction of masks
+ExprPtr both(const ExprPtr& a, const ExprPtr& b);  // conjunction of masks
 ExprPtr lane_reduce(ReduceKind kind, const ExprPtr& vector);
 ExprPtr extract(const ExprPtr& vector, int lane);
 // acc OP value, as one fma where the policy allows it.

@@ -76,9 +76,13 @@ Linear sum(const Linear& a, const Linear& b, std::int64_t scale_b) {
   return form;
 }
 
-Linear scaled(const Linear& a, std::int64_t factor) { return sum(constant_form(0), a, factor); }
+Linear scaled(const Linear& a, std::int64_t factor) {
+  return sum(constant_form(0), a, factor);
+}
 
-Linear difference(const ExprPtr& a, const ExprPtr& b) { return sum(to_linear(a), to_linear(b), -1); }
+Linear difference(const ExprPtr& a, const ExprPtr& b) {
+  return sum(to_linear(a), to_linear(b), -1);
+}
 
 ExprPtr to_expr(const Linear& form) {
   ExprPtr result;
@@ -126,12 +130,31 @@ bool is_index_arithmetic(const ExprPtr& e) {
       case Op::kValue:
         if (node.int_value != 1) pure = false;
         return;
-      case Op::kLiteral: case Op::kIndex: case Op::kNeg: case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kFloorDiv:
-      case Op::kFloorMod: case Op::kTruncDiv: case Op::kTruncMod: case Op::kMin: case Op::kMax: case Op::kLt: case Op::kLe:
-      case Op::kGt: case Op::kGe: case Op::kEq: case Op::kNe: case Op::kAnd: case Op::kOr: case Op::kNot:
+      case Op::kLiteral:
+      case Op::kIndex:
+      case Op::kNeg:
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMul:
+      case Op::kFloorDiv:
+      case Op::kFloorMod:
+      case Op::kTruncDiv:
+      case Op::kTruncMod:
+      case Op::kMin:
+      case Op::kMax:
+      case Op::kLt:
+      case Op::kLe:
+      case Op::kGt:
+      case Op::kGe:
+      case Op::kEq:
+      case Op::kNe:
+      case Op::kAnd:
+      case Op::kOr:
+      case Op::kNot:
         if (node.lanes != 1 || (node.type != DType::kI64 && node.type != DType::kBool)) pure = false;
         return;
-      default: pure = false;
+      default:
+        pure = false;
     }
   });
   return pure;

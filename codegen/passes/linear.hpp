@@ -13,8 +13,8 @@
 namespace facet::passes {
 
 struct Term {
-  ExprPtr atom;                    // kI64 scalar, never a literal, sum, difference or multiple
-  std::int64_t coefficient = 0;    // not 0
+  ExprPtr atom;                  // kI64 scalar, never a literal, sum, difference or multiple
+  std::int64_t coefficient = 0;  // not 0
 };
 
 // constant + sum of coefficient * atom. Terms keep the order of first appearance, so that text stays as it was written.
@@ -23,15 +23,15 @@ struct Linear {
   std::int64_t constant = 0;
 
   bool is_constant() const { return terms.empty(); }
-  std::int64_t coefficient_of(const std::string& index) const;   // of the plain index atom; 0 if absent
+  std::int64_t coefficient_of(const std::string& index) const;  // of the plain index atom; 0 if absent
 };
 
 Linear constant_form(std::int64_t value);
-Linear to_linear(const ExprPtr& e);                                  // kI64, lanes 1
-Linear sum(const Linear& a, const Linear& b, std::int64_t scale_b = 1);   // a + scale_b * b
+Linear to_linear(const ExprPtr& e);                                      // kI64, lanes 1
+Linear sum(const Linear& a, const Linear& b, std::int64_t scale_b = 1);  // a + scale_b * b
 Linear scaled(const Linear& a, std::int64_t factor);
-Linear difference(const ExprPtr& a, const ExprPtr& b);               // a - b
-ExprPtr to_expr(const Linear& form);                                 // positive terms first, then negative ones
+Linear difference(const ExprPtr& a, const ExprPtr& b);  // a - b
+ExprPtr to_expr(const Linear& form);                    // positive terms first, then negative ones
 
 // The value of a kI64 literal expression, after folding. False when it is not constant.
 bool constant_value(const ExprPtr& e, std::int64_t* value);

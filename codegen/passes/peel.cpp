@@ -4,15 +4,16 @@
 //     for i in 0..min(14, M - 14*i2)   unroll               if 14*i2 + 14 <= M                      (full in i)
 //       for j in 0..min(32, N - 32*j2) vector(16)  -->        for j2
 //         h0[..] += a[..] * b[..]                               if 32*j2 + 32 <= N   for k, i in 0..14, j in 0..32
-//                                                               else                 for k, i in 0..14, j in 0..min(32, ..)   masked
+//                                                               else                 for k, i in 0..14, j in 0..min(32, ..)
+//                                                               masked
 //                                                           else
 //                                                             for ib step 4 ... i in ib..ib+4, then the rest one by one
 //
-// A requested loop (kUnroll, kVector) whose bounds are min/max has a constant extent C in the common case: some upper bound u and
-// lower bound l with u - l = C. The loop is full when no other bound cuts it; that condition becomes an `if` at the outermost place
-// where its variables are known, so that everything below (accumulators, masks) can rely on it. All loops with the same bounds
-// share one `if`. In the else branch a vector loop is left to form_tiles, which masks it; an unrolled loop's whole region is
-// strip-mined in short runs where its iterations are independent (independent()), else it stays a plain loop.
+// A requested loop (kUnroll, kVector) whose bounds are min/max has a constant extent C in the common case: some upper bound u
+// and lower bound l with u - l = C. The loop is full when no other bound cuts it; that condition becomes an `if` at the
+// outermost place where its variables are known, so that everything below (accumulators, masks) can rely on it. All loops with
+// the same bounds share one `if`. In the else branch a vector loop is left to form_tiles, which masks it; an unrolled loop's
+// whole region is strip-mined in short runs where its iterations are independent (independent()), else it stays a plain loop.
 // At most kMaxVersions nested ifs. Near twin: isl's isolate option, which needs seconds for a 14 x 32 tile.
 #include "codegen/passes/tiles.hpp"
 
@@ -26,10 +27,10 @@ namespace {
 constexpr std::size_t kMaxVersions = 3;
 
 struct Axis {
-  For loop;               // one of its loops, for bounds, kind and width
-  ExprPtr lower;          // of the full extent
+  For loop;       // one of its loops, for bounds, kind and width
+  ExprPtr lower;  // of the full extent
   std::int64_t extent = 0;
-  ExprPtr full;           // condition
+  ExprPtr full;  // condition
 };
 
 bool same_bounds(const For& a, const For& b) {
@@ -191,8 +192,7 @@ class Peeler {
     LoopList out;
     for (const LoopPtr& node : block)
       out.push_back(rebuild(
-          node, [](const ExprPtr& e) { return e; },
-          [&](const LoopList& inner) { return in_block(inner, done, partial); }));
+          node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return in_block(inner, done, partial); }));
     return out;
   }
 
@@ -215,9 +215,11 @@ class Peeler {
     const LoopList after = in_block(LoopList(at(last + 1), block.end()), done, false);
     done.push_back(axis.loop);
     If guard{axis.full, {}, {}, true};
-    guard.then = in_block(with_bounds(span, axis, axis.lower, to_expr(sum(to_linear(axis.lower), constant_form(axis.extent)))), done, false);
+    guard.then = in_block(with_bounds(span, axis, axis.lower, to_expr(sum(to_linear(axis.lower), constant_form(axis.extent)))),
+                          done, false);
     guard.otherwise = in_block(axis.loop.kind == LoopKind::kUnroll ? strip(span, axis, context_) : span, done, true);
-    context_.note("peel", axis.loop.iterator, true, "full tiles of " + std::to_string(axis.extent) + " where " + to_text(axis.full));
+    context_.note("peel", axis.loop.iterator, true,
+                  "full tiles of " + std::to_string(axis.extent) + " where " + to_text(axis.full));
     LoopList out = before;
     out.push_back(make_loop(std::move(guard)));
     out.insert(out.end(), after.begin(), after.end());
@@ -227,6 +229,8 @@ class Peeler {
 
 }  // namespace
 
-LoopList peel(const LoopList& body, Context& context) { return Peeler(context).in_block(body, {}, false); }
+LoopList peel(const LoopList& body, Context& context) {
+  return Peeler(context).in_block(body, {}, false);
+}
 
 }  // namespace facet::passes

@@ -6,12 +6,12 @@
 //     h0[i0, j0 + 16..] += ...                          set h0_0_16 = ...
 //                                                     h0[i0, j0..] = h0_0_0 ...
 //
-// For each serial loop, outermost first: a written place (buffer, subscripts, lanes, mask) whose subscripts do not change in the
-// loop, and from which every other access to the buffer in the loop is certainly apart. The load and store around the loop must not
-// touch what the program would not: either the loop surely runs and the access in it is unconditional, or the same place is
-// stored next to the loop anyway (an `init` before, say); else both go under `if (the loop runs)`.
-// Not done: padded or atomic accesses, loops with parallel loops or barriers in them, more than kMaxPlaces places.
-// Known elsewhere as scalar replacement (Callahan, Carr, Kennedy 1990) or register promotion.
+// For each serial loop, outermost first: a written place (buffer, subscripts, lanes, mask) whose subscripts do not change in
+// the loop, and from which every other access to the buffer in the loop is certainly apart. The load and store around the loop
+// must not touch what the program would not: either the loop surely runs and the access in it is unconditional, or the same
+// place is stored next to the loop anyway (an `init` before, say); else both go under `if (the loop runs)`. Not done: padded or
+// atomic accesses, loops with parallel loops or barriers in them, more than kMaxPlaces places. Known elsewhere as scalar
+// replacement (Callahan, Carr, Kennedy 1990) or register promotion.
 #include "codegen/passes/lanes.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr std::size_t kMaxPlaces = 64;
 struct Place {
   Access access;
   std::string name;
-  bool certain = false;   // needs no guard
+  bool certain = false;  // needs no guard
 };
 
 std::string identifier(const std::string& text) {
@@ -42,7 +42,8 @@ bool can_hold(const LoopList& body) {
   bool good = true;
   walk_nodes(body, [&](const LoopPtr& n) {
     if (const For* f = as<For>(n)) good = good && f->kind == LoopKind::kSerial;
-    if (as<Barrier>(n) || as<AsyncCopy>(n) || as<AsyncWait>(n) || as<Collective>(n) || as<TileOp>(n) || as<Role>(n)) good = false;
+    if (as<Barrier>(n) || as<AsyncCopy>(n) || as<AsyncWait>(n) || as<Collective>(n) || as<TileOp>(n) || as<Role>(n))
+      good = false;
   });
   return good;
 }
@@ -125,7 +126,8 @@ class Registers {
       places.push_back(std::move(p));
     }
     if (places.size() > kMaxPlaces) {
-      context_.note("registers", f.iterator, false, std::to_string(places.size()) + " places are more than " + std::to_string(kMaxPlaces));
+      context_.note("registers", f.iterator, false,
+                    std::to_string(places.size()) + " places are more than " + std::to_string(kMaxPlaces));
       return {};
     }
     for (Place& p : places) p.name = context_.names.fresh(name_of(p, places));
@@ -141,7 +143,7 @@ class Registers {
   static bool varies(const Access& a, const std::set<std::string>& inside) {
     for (const ExprPtr& s : a.subscripts) {
       if (s->lanes > 1 || mentions_any(s, inside)) return true;
-      if (!accesses_of(s).empty()) return true;   // an index read from memory may change
+      if (!accesses_of(s).empty()) return true;  // an index read from memory may change
     }
     return a.mask && mentions_any(a.mask, inside);
   }
@@ -191,7 +193,8 @@ class Registers {
     into.push_back(descend(make_loop(std::move(copy)), facts, 0));
     for (const Place& p : places) into.push_back(make_loop(store(p)));
     if (!all_certain) out.push_back(make_loop(If{binary(Op::kLt, f.lower, f.upper), std::move(guarded), {}, false}));
-    context_.note("registers", f.iterator, true, std::to_string(places.size()) + " named value(s) for " + places[0].access.buffer);
+    context_.note("registers", f.iterator, true,
+                  std::to_string(places.size()) + " named value(s) for " + places[0].access.buffer);
   }
 
   static ExprPtr load(const Access& a) {

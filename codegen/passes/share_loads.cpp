@@ -4,9 +4,9 @@
 //   set h0_0_16 = fma(splat(a[i, k]), b[k, j + 16..], h0_0_16)     let b_0 = b[k, j..]
 //   set h0_1_0 = fma(splat(a[i + 1, k]), b[k, j..], h0_1_0)  -->   set h0_0_0 = fma(a_0, b_0, h0_0_0) ...
 //
-// Compilers would find these too while the register tile is small; with 28 accumulators g++ reloads some and spills others, and a
-// reader sees the tile's shape. Between the uses no statement may store to what is read. Reads in the operands of a select are
-// lazy and stay; so do reads inside subscripts, which printers clamp where they stand.
+// Compilers would find these too while the register tile is small; with 28 accumulators g++ reloads some and spills others, and
+// a reader sees the tile's shape. Between the uses no statement may store to what is read. Reads in the operands of a select
+// are lazy and stay; so do reads inside subscripts, which printers clamp where they stand.
 #include "codegen/passes/context.hpp"
 
 #include <cctype>
@@ -18,9 +18,13 @@ namespace facet::passes {
 
 namespace {
 
-bool is_unit(const Expr& e) { return e.op == Op::kRead || (e.op == Op::kSplat && e.args[0]->op == Op::kRead); }
+bool is_unit(const Expr& e) {
+  return e.op == Op::kRead || (e.op == Op::kSplat && e.args[0]->op == Op::kRead);
+}
 
-const Expr& read_of(const Expr& unit) { return unit.op == Op::kRead ? unit : *unit.args[0]; }
+const Expr& read_of(const Expr& unit) {
+  return unit.op == Op::kRead ? unit : *unit.args[0];
+}
 
 // Reads (or splats of reads) that are certainly evaluated, outermost ones.
 void strict_units(const ExprPtr& e, std::vector<ExprPtr>& into) {
@@ -41,7 +45,9 @@ std::vector<ExprPtr> units_of(const LoopPtr& node) {
   return units;
 }
 
-bool is_straight(const LoopPtr& node) { return as<Store>(node) || as<Let>(node) || as<Set>(node) || as<Comment>(node); }
+bool is_straight(const LoopPtr& node) {
+  return as<Store>(node) || as<Let>(node) || as<Set>(node) || as<Comment>(node);
+}
 
 ExprPtr replace_strict(const ExprPtr& e, const ExprPtr& unit, const ExprPtr& by) {
   if (!e) return e;
@@ -138,6 +144,8 @@ class Sharing {
 
 }  // namespace
 
-LoopList share_loads(const LoopList& body, Context& context) { return Sharing(context).in_block(body); }
+LoopList share_loads(const LoopList& body, Context& context) {
+  return Sharing(context).in_block(body);
+}
 
 }  // namespace facet::passes

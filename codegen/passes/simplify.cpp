@@ -5,15 +5,15 @@
 //       if 14*i2 + i < M                                 -->      c[14*i2 + i] = b[i2, i]
 //         c[14*i2 + i] = b[floor((14*i2 + i)/14), (14*i2 + i) mod 14]
 //
-// Index expressions are brought to linear forms and written back; with what is known at each place (ranges of symbols, bounds of
-// enclosing loops, conditions of enclosing ifs: facts.hpp)
+// Index expressions are brought to linear forms and written back; with what is known at each place (ranges of symbols, bounds
+// of enclosing loops, conditions of enclosing ifs: facts.hpp)
 //   - floor((c*q + r)/c) is q + floor(r/c), and q alone when 0 <= r < c; mod likewise; where the operand cannot be negative the
 //     division becomes C's own (kTruncDiv, kTruncMod), which prints as / and %;
 //   - operands of min and max that cannot decide are dropped; conditions that always or never hold go, with their branch;
 //   - a read that is provably inside loses its pad;
 //   - a loop of one iteration becomes its body, a loop of none goes.
-// Only arithmetic on indices and symbols is rearranged: integer data may wrap. Near twin: isl's gist, which works on sets before the
-// scan; this one also sees what unrolling and peeling made constant. Cost: linear in the tree times short proofs.
+// Only arithmetic on indices and symbols is rearranged: integer data may wrap. Near twin: isl's gist, which works on sets
+// before the scan; this one also sees what unrolling and peeling made constant. Cost: linear in the tree times short proofs.
 #include "codegen/passes/context.hpp"
 
 #include <algorithm>
@@ -30,8 +30,10 @@ void split_by(const Linear& f, std::int64_t d, Linear* quotient, Linear* rest) {
   rest->constant = f.constant - d * quotient->constant;
   for (const Term& t : f.terms) {
     const std::int64_t q = floor_div(t.coefficient, d);
-    if (t.coefficient % d == 0) quotient->terms.push_back({t.atom, q});
-    else rest->terms.push_back(t);
+    if (t.coefficient % d == 0)
+      quotient->terms.push_back({t.atom, q});
+    else
+      rest->terms.push_back(t);
   }
 }
 
@@ -51,7 +53,8 @@ ExprPtr simplify_division(const ExprPtr& e, const Facts& facts) {
   const bool whole_nonnegative = rest_nonnegative || facts.nonnegative(f);
   // Keep the whole operand where only that one is known not to be negative.
   if (!rest_nonnegative && whole_nonnegative) return binary(is_mod ? Op::kTruncMod : Op::kTruncDiv, to_expr(f), idx(d));
-  const Op op = is_mod ? (rest_nonnegative ? Op::kTruncMod : Op::kFloorMod) : (rest_nonnegative ? Op::kTruncDiv : Op::kFloorDiv);
+  const Op op =
+      is_mod ? (rest_nonnegative ? Op::kTruncMod : Op::kFloorMod) : (rest_nonnegative ? Op::kTruncDiv : Op::kFloorDiv);
   const ExprPtr part = binary(op, to_expr(rest), idx(d));
   return is_mod ? part : idx_add(to_expr(quotient), part);
 }
@@ -67,8 +70,10 @@ ExprPtr simplify_choice(const ExprPtr& e, const Facts& facts) {
       if (j == i || !all[j]) continue;
       if (is_min ? facts.at_most(all[j], all[i]) : facts.at_most(all[i], all[j])) needed = false;
     }
-    if (needed) kept.push_back(all[i]);
-    else all[i] = nullptr;
+    if (needed)
+      kept.push_back(all[i]);
+    else
+      all[i] = nullptr;
   }
   ExprPtr result = kept[0];
   for (std::size_t i = 1; i < kept.size(); ++i) result = is_min ? idx_min(result, kept[i]) : idx_max(result, kept[i]);
@@ -95,26 +100,46 @@ ExprPtr negated(const ExprPtr& c) {
   if (c->op == Op::kNot) return c->args[0];
   if (c->args.size() == 2 && c->args[0]->type == DType::kI64) {
     switch (c->op) {
-      case Op::kLt: return binary(Op::kGe, c->args[0], c->args[1]);
-      case Op::kLe: return binary(Op::kGt, c->args[0], c->args[1]);
-      case Op::kGt: return binary(Op::kLe, c->args[0], c->args[1]);
-      case Op::kGe: return binary(Op::kLt, c->args[0], c->args[1]);
-      case Op::kEq: return binary(Op::kNe, c->args[0], c->args[1]);
-      case Op::kNe: return binary(Op::kEq, c->args[0], c->args[1]);
-      default: break;
+      case Op::kLt:
+        return binary(Op::kGe, c->args[0], c->args[1]);
+      case Op::kLe:
+        return binary(Op::kGt, c->args[0], c->args[1]);
+      case Op::kGt:
+        return binary(Op::kLe, c->args[0], c->args[1]);
+      case Op::kGe:
+        return binary(Op::kLt, c->args[0], c->args[1]);
+      case Op::kEq:
+        return binary(Op::kNe, c->args[0], c->args[1]);
+      case Op::kNe:
+        return binary(Op::kEq, c->args[0], c->args[1]);
+      default:
+        break;
     }
   }
   return unary(Op::kNot, c);
 }
 
-bool is_comparison(Op op) { return op >= Op::kLt && op <= Op::kNe; }
+bool is_comparison(Op op) {
+  return op >= Op::kLt && op <= Op::kNe;
+}
 
 ExprPtr simplify_index_node(const ExprPtr& e, const Facts& facts) {
   switch (e->op) {
-    case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kNeg: return to_expr(to_linear(e));
-    case Op::kFloorDiv: case Op::kFloorMod: case Op::kTruncDiv: case Op::kTruncMod: return simplify_division(e, facts);
-    case Op::kMin: case Op::kMax: return simplify_choice(e, facts);
-    default: return e;
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kNeg:
+      return to_expr(to_linear(e));
+    case Op::kFloorDiv:
+    case Op::kFloorMod:
+    case Op::kTruncDiv:
+    case Op::kTruncMod:
+      return simplify_division(e, facts);
+    case Op::kMin:
+    case Op::kMax:
+      return simplify_choice(e, facts);
+    default:
+      return e;
   }
 }
 
@@ -169,7 +194,9 @@ ExprPtr simplify_tree(const ExprPtr& e, const Facts& facts, const Context& conte
   return result != e && same(result, e) ? e : result;
 }
 
-void append(LoopList& out, const LoopList& more) { out.insert(out.end(), more.begin(), more.end()); }
+void append(LoopList& out, const LoopList& more) {
+  out.insert(out.end(), more.begin(), more.end());
+}
 
 // A braced scope where the spliced statements would leak names into the surrounding block.
 LoopList as_block(LoopList body, bool alone) {
@@ -242,12 +269,16 @@ LoopList simplify_list(const LoopList& body, const Facts& outer, const Context& 
 
 }  // namespace
 
-ExprPtr simplify_expr(const ExprPtr& e, const Facts& facts, const Context& context) { return simplify_tree(e, facts, context); }
+ExprPtr simplify_expr(const ExprPtr& e, const Facts& facts, const Context& context) {
+  return simplify_tree(e, facts, context);
+}
 
 LoopList simplify(const LoopList& body, const Facts& facts, const Context& context) {
   return simplify_list(body, facts, context, 0);
 }
 
-LoopList simplify(const LoopList& body, const Context& context) { return simplify(body, context.symbol_facts(), context); }
+LoopList simplify(const LoopList& body, const Context& context) {
+  return simplify(body, context.symbol_facts(), context);
+}
 
 }  // namespace facet::passes

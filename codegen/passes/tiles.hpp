@@ -14,8 +14,8 @@ namespace facet::passes {
 // same form c * iterator + (something fixed in the region), c not 0. Buffers allocated inside the axis' loops are private.
 bool independent(const LoopList& region, const std::set<std::string>& iterators);
 
-// Copies of one body, side by side. jammed: statement by statement, loops with equal bounds merged; otherwise one after another.
-// Names that a copy introduces are made unique.
+// Copies of one body, side by side. jammed: statement by statement, loops with equal bounds merged; otherwise one after
+// another. Names that a copy introduces are made unique.
 LoopList side_by_side(std::vector<LoopList> copies, bool jam, Context& context);
 
 // A kUnroll loop (its body has no requested loops any more) as copies; a plain loop, with a note, when refused.

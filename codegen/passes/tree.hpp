@@ -49,9 +49,9 @@ LoopList rename(const LoopList& body, const std::map<std::string, std::string>& 
 // Identifiers in use within a kernel, so that new ones do not clash.
 class Names {
  public:
-  void take(const LoopList& body);                // every name that occurs in it
+  void take(const LoopList& body);  // every name that occurs in it
   void take(const std::string& name) { used_.insert(name); }
-  std::string fresh(const std::string& base);     // base itself if free, else base_2, base_3, ...
+  std::string fresh(const std::string& base);  // base itself if free, else base_2, base_3, ...
 
  private:
   std::set<std::string> used_;
@@ -60,14 +60,14 @@ class Names {
 // One access to memory, as the alias tests see it.
 struct Access {
   std::string buffer;
-  std::vector<ExprPtr> subscripts;   // of lane 0; some may be vectors (gather)
+  std::vector<ExprPtr> subscripts;  // of lane 0; some may be vectors (gather)
   int lanes = 1;
   std::int64_t lane_stride = 1;
   ExprPtr mask;
   DType type = DType::kF32;
   bool writes = false;
-  bool reads = true;                 // false: plain store
-  bool padded = false;               // may be outside the buffer
+  bool reads = true;    // false: plain store
+  bool padded = false;  // may be outside the buffer
   bool atomic = false;
 };
 
@@ -78,8 +78,8 @@ Access access_of(const Store& store, DType type);
 std::vector<Access> accesses_of(const LoopList& body);
 std::vector<Access> accesses_of(const ExprPtr& e);
 
-bool same_place(const Access& a, const Access& b);     // certainly the same elements
-bool disjoint(const Access& a, const Access& b);       // certainly no common element (different buffers never overlap)
+bool same_place(const Access& a, const Access& b);  // certainly the same elements
+bool disjoint(const Access& a, const Access& b);    // certainly no common element (different buffers never overlap)
 
 // Element stride of dimension d of a buffer; false when it is not a constant.
 bool constant_stride(const Buffer& buffer, std::size_t d, std::int64_t* stride);

@@ -5,17 +5,17 @@
 //     for k                     -->              update(0, k)  update(1, k)
 //       update(i, k)
 //
-// Copies one after another are always right. Merging their inner loops (jam) interleaves iterations of the unrolled loop, so it is
-// done only where these are independent (each written buffer has a dimension that tells them apart) and the inner loops have equal
-// bounds. Named values and local arrays of a copy get names of their own.
-// Refused: no constant extent and no factor; more than kMaxCopies copies.
+// Copies one after another are always right. Merging their inner loops (jam) interleaves iterations of the unrolled loop, so it
+// is done only where these are independent (each written buffer has a dimension that tells them apart) and the inner loops have
+// equal bounds. Named values and local arrays of a copy get names of their own. Refused: no constant extent and no factor; more
+// than kMaxCopies copies.
 #include "codegen/passes/tiles.hpp"
 
 namespace facet::passes {
 
 namespace {
 
-constexpr std::int64_t kMaxCopies = 64;   // as many accumulators as two files of 32 registers hold
+constexpr std::int64_t kMaxCopies = 64;  // as many accumulators as two files of 32 registers hold
 
 // The form of subscript d without its iterator, if it is c * iterator + fixed.
 struct Distinguished {
@@ -23,7 +23,8 @@ struct Distinguished {
   Linear rest;
 };
 
-bool distinguish(const ExprPtr& subscript, const std::set<std::string>& iterators, const std::set<std::string>& inner, Distinguished* out) {
+bool distinguish(const ExprPtr& subscript, const std::set<std::string>& iterators, const std::set<std::string>& inner,
+                 Distinguished* out) {
   if (subscript->lanes != 1) return false;
   const Linear form = to_linear(subscript);
   out->coefficient = 0;
@@ -41,8 +42,8 @@ bool distinguish(const ExprPtr& subscript, const std::set<std::string>& iterator
   return out->coefficient != 0;
 }
 
-bool tells_apart(const std::vector<Access>& all, const std::string& buffer, std::size_t d, const std::set<std::string>& iterators,
-                 const std::set<std::string>& inner) {
+bool tells_apart(const std::vector<Access>& all, const std::string& buffer, std::size_t d,
+                 const std::set<std::string>& iterators, const std::set<std::string>& inner) {
   bool first = true;
   Distinguished reference;
   for (const Access& a : all) {
@@ -138,7 +139,8 @@ LoopList copies_of(const For& f, const ExprPtr& from, std::int64_t count, Contex
   const bool jam = has_loop && independent({make_loop(For(f))}, {f.iterator});
   std::vector<LoopList> copies;
   for (std::int64_t c = 0; c < count; ++c) copies.push_back(substitute(f.body, f.iterator, idx_add(from, idx(c * f.step))));
-  if (has_loop && !jam) context.note("jam", f.iterator, false, "iterations are not provably independent; copies follow each other");
+  if (has_loop && !jam)
+    context.note("jam", f.iterator, false, "iterations are not provably independent; copies follow each other");
   return side_by_side(std::move(copies), jam, context);
 }
 
@@ -180,13 +182,15 @@ LoopList unroll(const For& f, const Facts& facts, Context& context) {
   if (extent.is_constant() && f.step == 1 && (f.width == 0 || f.width >= extent.constant)) {
     if (extent.constant <= 0) return {};
     if (extent.constant > kMaxCopies) {
-      context.note("unroll", f.iterator, false, std::to_string(extent.constant) + " copies are more than " + std::to_string(kMaxCopies));
+      context.note("unroll", f.iterator, false,
+                   std::to_string(extent.constant) + " copies are more than " + std::to_string(kMaxCopies));
       return {plain(f)};
     }
     return copies_of(f, f.lower, extent.constant, context);
   }
   if (f.step != 1 || f.width <= 1 || f.width > kMaxCopies) {
-    context.note("unroll", f.iterator, false, "its extent " + to_text(idx_sub(f.upper, f.lower)) + " is not constant; a plain loop");
+    context.note("unroll", f.iterator, false,
+                 "its extent " + to_text(idx_sub(f.upper, f.lower)) + " is not constant; a plain loop");
     return {plain(f)};
   }
   // By a factor: whole groups, then the rest one by one.

@@ -22,19 +22,19 @@ namespace facet::passes {
 
 namespace {
 
-constexpr std::int64_t kMaxVectors = 8;     // copies side by side; more would not fit the register files with their operands
-constexpr std::int64_t kMaxMasked = 4;      // of them masked, for partial tiles
-constexpr int kAccumulators = 4;            // latency 4 at one or two fused multiply-adds a cycle (Zen 4, Intel: 4 x 0.5..1)
+constexpr std::int64_t kMaxVectors = 8;  // copies side by side; more would not fit the register files with their operands
+constexpr std::int64_t kMaxMasked = 4;   // of them masked, for partial tiles
+constexpr int kAccumulators = 4;         // latency 4 at one or two fused multiply-adds a cycle (Zen 4, Intel: 4 x 0.5..1)
 
 struct Part {
   ExprPtr base;
-  ExprPtr mask;   // kBool vector or null
+  ExprPtr mask;  // kBool vector or null
 };
 
 // Vector code of one or several parts side by side, and the accumulators of its reductions.
 struct Piece {
   LoopList body;
-  std::vector<std::vector<LaneReduction>> reductions;   // per part
+  std::vector<std::vector<LaneReduction>> reductions;  // per part
 };
 
 class Vectorization {
@@ -61,8 +61,8 @@ class Vectorization {
   Context& context_;
   int width_ = 0;
   std::string refusal_;
-  std::vector<LoopPtr> accumulators_;                    // Lets, before everything
-  std::vector<std::vector<LaneReduction>> reductions_;   // of all parts so far
+  std::vector<LoopPtr> accumulators_;                   // Lets, before everything
+  std::vector<std::vector<LaneReduction>> reductions_;  // of all parts so far
 
   std::optional<LoopList> refuse(const std::string& why) {
     refusal_ = why;
@@ -111,7 +111,8 @@ class Vectorization {
     reductions_.push_back(found);
     for (const LaneReduction& r : found) {
       const DType type = r.store.value->type;
-      accumulators_.push_back(make_loop(Let{r.accumulator, type, width_, splat_to(identity_of(*r.store.update, type), width_), true}));
+      accumulators_.push_back(
+          make_loop(Let{r.accumulator, type, width_, splat_to(identity_of(*r.store.update, type), width_), true}));
     }
     return body;
   }

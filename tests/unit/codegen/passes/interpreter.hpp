@@ -1,7 +1,7 @@
 // A small evaluator of loop trees for the tests of the passes: scalar and vector semantics, every access checked.
 //
-// Buffers hold doubles (floats) or integers; an element never written is poison, and reading it throws, as does any access outside
-// the buffer. Masked-off lanes are not evaluated. One definition per operation, written for clearness.
+// Buffers hold doubles (floats) or integers; an element never written is poison, and reading it throws, as does any access
+// outside the buffer. Masked-off lanes are not evaluated. One definition per operation, written for clearness.
 #pragma once
 
 #include <cmath>
@@ -43,7 +43,7 @@ class Evaluator {
   void run() {
     for (const Kernel& k : program_.kernels) block(k.body);
   }
-  std::int64_t loads = 0, stores = 0;   // vector accesses count once
+  std::int64_t loads = 0, stores = 0;  // vector accesses count once
 
  private:
   const LoopProgram& program_;
@@ -89,7 +89,8 @@ class Evaluator {
   }
 
   // Subscripts of one lane: vector subscripts give theirs, scalar innermost ones move on when all are scalar.
-  static std::vector<std::int64_t> lane_subscripts(const std::vector<Value>& subscripts, std::size_t lane, std::int64_t stride) {
+  static std::vector<std::int64_t> lane_subscripts(const std::vector<Value>& subscripts, std::size_t lane,
+                                                   std::int64_t stride) {
     bool gather = false;
     for (const Value& s : subscripts) gather = gather || s.lanes() > 1;
     std::vector<std::int64_t> at;
@@ -134,49 +135,82 @@ class Evaluator {
 
   static double real_of(Op op, double a, double b, double c) {
     switch (op) {
-      case Op::kAdd: return a + b;
-      case Op::kSub: return a - b;
-      case Op::kMul: return a * b;
-      case Op::kDiv: return a / b;
-      case Op::kMin: return std::min(a, b);
-      case Op::kMax: return std::max(a, b);
-      case Op::kNeg: return -a;
-      case Op::kExp: return std::exp(a);
-      case Op::kTanh: return std::tanh(a);
-      case Op::kSqrt: return std::sqrt(a);
-      case Op::kFma: return a * b + c;
-      default: throw std::runtime_error("test evaluator: real operation");
+      case Op::kAdd:
+        return a + b;
+      case Op::kSub:
+        return a - b;
+      case Op::kMul:
+        return a * b;
+      case Op::kDiv:
+        return a / b;
+      case Op::kMin:
+        return std::min(a, b);
+      case Op::kMax:
+        return std::max(a, b);
+      case Op::kNeg:
+        return -a;
+      case Op::kExp:
+        return std::exp(a);
+      case Op::kTanh:
+        return std::tanh(a);
+      case Op::kSqrt:
+        return std::sqrt(a);
+      case Op::kFma:
+        return a * b + c;
+      default:
+        throw std::runtime_error("test evaluator: real operation");
     }
   }
 
   static std::int64_t integer_of(Op op, std::int64_t a, std::int64_t b, std::int64_t c) {
     switch (op) {
-      case Op::kAdd: return a + b;
-      case Op::kSub: return a - b;
-      case Op::kMul: return a * b;
-      case Op::kFloorDiv: return floor_div(a, b);
-      case Op::kFloorMod: return b == 0 ? 0 : a - b * floor_div(a, b);
-      case Op::kTruncDiv: return b == 0 ? 0 : a / b;
-      case Op::kTruncMod: return b == 0 ? 0 : a % b;
-      case Op::kMin: return std::min(a, b);
-      case Op::kMax: return std::max(a, b);
-      case Op::kNeg: return -a;
-      case Op::kNot: return !a;
-      case Op::kAnd: return a && b;
-      case Op::kOr: return a || b;
-      case Op::kFma: return a * b + c;
-      default: throw std::runtime_error("test evaluator: integer operation");
+      case Op::kAdd:
+        return a + b;
+      case Op::kSub:
+        return a - b;
+      case Op::kMul:
+        return a * b;
+      case Op::kFloorDiv:
+        return floor_div(a, b);
+      case Op::kFloorMod:
+        return b == 0 ? 0 : a - b * floor_div(a, b);
+      case Op::kTruncDiv:
+        return b == 0 ? 0 : a / b;
+      case Op::kTruncMod:
+        return b == 0 ? 0 : a % b;
+      case Op::kMin:
+        return std::min(a, b);
+      case Op::kMax:
+        return std::max(a, b);
+      case Op::kNeg:
+        return -a;
+      case Op::kNot:
+        return !a;
+      case Op::kAnd:
+        return a && b;
+      case Op::kOr:
+        return a || b;
+      case Op::kFma:
+        return a * b + c;
+      default:
+        throw std::runtime_error("test evaluator: integer operation");
     }
   }
 
   static bool compare(Op op, double a, double b) {
     switch (op) {
-      case Op::kLt: return a < b;
-      case Op::kLe: return a <= b;
-      case Op::kGt: return a > b;
-      case Op::kGe: return a >= b;
-      case Op::kEq: return a == b;
-      default: return a != b;
+      case Op::kLt:
+        return a < b;
+      case Op::kLe:
+        return a <= b;
+      case Op::kGt:
+        return a > b;
+      case Op::kGe:
+        return a >= b;
+      case Op::kEq:
+        return a == b;
+      default:
+        return a != b;
     }
   }
 
@@ -189,17 +223,20 @@ class Evaluator {
     switch (e->op) {
       case Op::kLiteral:
         return is_float(e->type) ? Value{{e->float_value}, {0}} : Value{{static_cast<double>(e->int_value)}, {e->int_value}};
-      case Op::kIndex: case Op::kValue: {
+      case Op::kIndex:
+      case Op::kValue: {
         const auto it = names_.find(e->name);
         if (it == names_.end()) throw std::runtime_error("no name " + e->name);
         if (it->second.lanes() != static_cast<std::size_t>(e->lanes)) throw std::runtime_error("lanes of " + e->name);
         return it->second;
       }
-      case Op::kRead: return read(*e);
+      case Op::kRead:
+        return read(*e);
       case Op::kSelect:
         if (e->args[0]->lanes == 1) return eval(e->args[integer(e->args[0]) ? 1 : 2]);
         break;
-      case Op::kSplat: return splat(eval(e->args[0]), e->lanes);
+      case Op::kSplat:
+        return splat(eval(e->args[0]), e->lanes);
       case Op::kIota: {
         Value v = splat(eval(e->args[0]), e->lanes);
         for (std::size_t l = 0; l < v.lanes(); ++l) {
@@ -212,15 +249,17 @@ class Evaluator {
         const Value v = eval(e->args[0]);
         return Value{{v.real[static_cast<std::size_t>(e->int_value)]}, {v.integer[static_cast<std::size_t>(e->int_value)]}};
       }
-      case Op::kLaneReduce: return lane_reduce(*e);
-      default: break;
+      case Op::kLaneReduce:
+        return lane_reduce(*e);
+      default:
+        break;
     }
     return elementwise(*e);
   }
 
   Value lane_reduce(const Expr& e) {
     const Value v = eval(e.args[0]);
-    const Op op = e.reduce_kind == ReduceKind::kSum   ? Op::kAdd
+    const Op op = e.reduce_kind == ReduceKind::kSum    ? Op::kAdd
                   : e.reduce_kind == ReduceKind::kProd ? Op::kMul
                   : e.reduce_kind == ReduceKind::kMax  ? Op::kMax
                   : e.reduce_kind == ReduceKind::kMin  ? Op::kMin
@@ -228,8 +267,10 @@ class Evaluator {
                                                        : Op::kAnd;
     Value out{{v.real[0]}, {v.integer[0]}};
     for (std::size_t l = 1; l < v.lanes(); ++l) {
-      if (is_float(e.type)) out.real[0] = real_of(op, out.real[0], v.real[l], 0);
-      else out.integer[0] = integer_of(op, out.integer[0], v.integer[l], 0);
+      if (is_float(e.type))
+        out.real[0] = real_of(op, out.real[0], v.real[l], 0);
+      else
+        out.integer[0] = integer_of(op, out.integer[0], v.integer[l], 0);
     }
     if (!is_float(e.type)) out.real[0] = static_cast<double>(out.integer[0]);
     return out;
@@ -239,7 +280,8 @@ class Evaluator {
     std::vector<Value> args;
     for (const ExprPtr& a : e.args) {
       args.push_back(eval(a));
-      if (args.back().lanes() != static_cast<std::size_t>(e.lanes)) throw std::runtime_error("lanes of an operand of " + to_text(std::make_shared<const Expr>(e)));
+      if (args.back().lanes() != static_cast<std::size_t>(e.lanes))
+        throw std::runtime_error("lanes of an operand of " + to_text(std::make_shared<const Expr>(e)));
     }
     const bool real_operands = is_float(e.args.back()->type);
     Value out;
@@ -282,12 +324,14 @@ class Evaluator {
       Value one{{value.real[l]}, {value.integer[l]}};
       if (s.update) {
         if (!c.defined) throw std::runtime_error("update of undefined " + s.buffer);
-        const Op op = *s.update == ReduceKind::kSum   ? Op::kAdd
+        const Op op = *s.update == ReduceKind::kSum    ? Op::kAdd
                       : *s.update == ReduceKind::kProd ? Op::kMul
                       : *s.update == ReduceKind::kMax  ? Op::kMax
                                                        : Op::kMin;
-        if (is_float(s.value->type)) one.real[0] = real_of(op, c.real, one.real[0], 0);
-        else one.integer[0] = integer_of(op, c.integer, one.integer[0], 0);
+        if (is_float(s.value->type))
+          one.real[0] = real_of(op, c.real, one.real[0], 0);
+        else
+          one.integer[0] = integer_of(op, c.integer, one.integer[0], 0);
       }
       c = Cell{is_float(s.value->type) ? one.real[0] : static_cast<double>(one.integer[0]), one.integer[0], true};
     }
@@ -333,7 +377,7 @@ class Evaluator {
   }
 
  public:
-  std::int64_t requests = 0;   // kVector and kUnroll loops met
+  std::int64_t requests = 0;  // kVector and kUnroll loops met
 };
 
 }  // namespace facet::test

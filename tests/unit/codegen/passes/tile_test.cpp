@@ -17,9 +17,11 @@ LoopProgram matmul(int mr, int nr, int width, ExprPtr M = ix("M"), ExprPtr N = i
     return loop("i", idx(0), rows, {loop("j", idx(0), columns, {statement}, LoopKind::kVector, width)}, LoopKind::kUnroll);
   };
   const LoopPtr init = tile(put("h0", {i, j}, f32(0)));
-  const LoopPtr body = loop("k", idx(0), ix("K"), {tile(update("h0", {i, j}, mul(rd("a", {i, ix("k")}), rd("b", {ix("k"), j}))))});
+  const LoopPtr body =
+      loop("k", idx(0), ix("K"), {tile(update("h0", {i, j}, mul(rd("a", {i, ix("k")}), rd("b", {ix("k"), j}))))});
   const LoopPtr end = tile(put("h", {i, j}, most(add(rd("h0", {i, j}), rd("bias", {j})), f32(0))));
-  LoopList nest{loop("i2", idx(0), ceil_div(M, mr), {loop("j2", idx(0), ceil_div(N, nr), {init, body, end})}, LoopKind::kParallel)};
+  LoopList nest{
+      loop("i2", idx(0), ceil_div(M, mr), {loop("j2", idx(0), ceil_div(N, nr), {init, body, end})}, LoopKind::kParallel)};
   return program({"M", "N", "K"},
                  {array("a", {M, ix("K")}), array("b", {ix("K"), N}), array("bias", {N}),
                   array("h0", {M, N}, BufferRole::kOutput), array("h", {M, N}, BufferRole::kOutput)},
@@ -62,7 +64,7 @@ TEST(Tiles, FullTileKeepsEveryAccumulatorInAValue) {
   }
   EXPECT_EQ(sets, 28);
   EXPECT_EQ(fmas, 28);
-  EXPECT_EQ(lets, 16);   // 14 rows of a, 2 vectors of b: each loaded once
+  EXPECT_EQ(lets, 16);  // 14 rows of a, 2 vectors of b: each loaded once
   EXPECT_EQ(stores, 0);
 }
 
@@ -110,11 +112,14 @@ TEST(Tiles, LocalAccumulatorArrayVanishes) {
 // Rows depend on each other: unrolling keeps the order, and partial tiles are not interleaved.
 TEST(Tiles, DependentRowsAreNotJammed) {
   const ExprPtr i = add(mul(idx(4), ix("i2")), ix("i"));
-  const LoopPtr nest = loop("i2", idx(0), ceil_div(ix("M"), 4),
-                            {loop("i", idx(0), least(idx(4), sub(ix("M"), mul(idx(4), ix("i2")))),
-                                  {loop("j", idx(0), ix("N"), {put("x", {add(i, idx(1)), ix("j")}, add(rd("x", {i, add(ix("j"), idx(1))}), f32(1)))})},
-                                  LoopKind::kUnroll)});
-  const LoopProgram p = program({"M", "N"}, {array("x", {add(ix("M"), idx(1)), add(ix("N"), idx(1))}, BufferRole::kInOut)}, {nest});
+  const LoopPtr nest = loop(
+      "i2", idx(0), ceil_div(ix("M"), 4),
+      {loop(
+          "i", idx(0), least(idx(4), sub(ix("M"), mul(idx(4), ix("i2")))),
+          {loop("j", idx(0), ix("N"), {put("x", {add(i, idx(1)), ix("j")}, add(rd("x", {i, add(ix("j"), idx(1))}), f32(1)))})},
+          LoopKind::kUnroll)});
+  const LoopProgram p =
+      program({"M", "N"}, {array("x", {add(ix("M"), idx(1)), add(ix("N"), idx(1))}, BufferRole::kInOut)}, {nest});
   PassLog log;
   const LoopProgram q = lowered(p, &log);
   EXPECT_TRUE(refused(log, "jam"));

@@ -13,20 +13,39 @@
 
 namespace facet::test {
 
-inline ExprPtr ix(const std::string& name) { return index(name); }
-inline ExprPtr add(ExprPtr a, ExprPtr b) { return binary(Op::kAdd, std::move(a), std::move(b)); }
-inline ExprPtr sub(ExprPtr a, ExprPtr b) { return binary(Op::kSub, std::move(a), std::move(b)); }
-inline ExprPtr mul(ExprPtr a, ExprPtr b) { return binary(Op::kMul, std::move(a), std::move(b)); }
-inline ExprPtr least(ExprPtr a, ExprPtr b) { return binary(Op::kMin, std::move(a), std::move(b)); }
-inline ExprPtr most(ExprPtr a, ExprPtr b) { return binary(Op::kMax, std::move(a), std::move(b)); }
-inline ExprPtr less(ExprPtr a, ExprPtr b) { return binary(Op::kLt, std::move(a), std::move(b)); }
-inline ExprPtr ceil_div(const ExprPtr& a, std::int64_t b) { return binary(Op::kFloorDiv, add(a, idx(b - 1)), idx(b)); }
+inline ExprPtr ix(const std::string& name) {
+  return index(name);
+}
+inline ExprPtr add(ExprPtr a, ExprPtr b) {
+  return binary(Op::kAdd, std::move(a), std::move(b));
+}
+inline ExprPtr sub(ExprPtr a, ExprPtr b) {
+  return binary(Op::kSub, std::move(a), std::move(b));
+}
+inline ExprPtr mul(ExprPtr a, ExprPtr b) {
+  return binary(Op::kMul, std::move(a), std::move(b));
+}
+inline ExprPtr least(ExprPtr a, ExprPtr b) {
+  return binary(Op::kMin, std::move(a), std::move(b));
+}
+inline ExprPtr most(ExprPtr a, ExprPtr b) {
+  return binary(Op::kMax, std::move(a), std::move(b));
+}
+inline ExprPtr less(ExprPtr a, ExprPtr b) {
+  return binary(Op::kLt, std::move(a), std::move(b));
+}
+inline ExprPtr ceil_div(const ExprPtr& a, std::int64_t b) {
+  return binary(Op::kFloorDiv, add(a, idx(b - 1)), idx(b));
+}
 inline ExprPtr rd(const std::string& name, std::vector<ExprPtr> s, ExprPtr pad = nullptr) {
   return read(name, DType::kF32, std::move(s), std::move(pad));
 }
-inline ExprPtr f32(double v) { return literal(DType::kF32, v); }
+inline ExprPtr f32(double v) {
+  return literal(DType::kF32, v);
+}
 
-inline LoopPtr loop(const std::string& name, ExprPtr lower, ExprPtr upper, LoopList body, LoopKind kind = LoopKind::kSerial, int width = 0) {
+inline LoopPtr loop(const std::string& name, ExprPtr lower, ExprPtr upper, LoopList body, LoopKind kind = LoopKind::kSerial,
+                    int width = 0) {
   For f;
   f.iterator = name;
   f.lower = std::move(lower);
@@ -99,7 +118,8 @@ inline Memory random_memory(const LoopProgram& p, const std::map<std::string, st
 }
 
 // Runs both trees; every global element must agree. Returns the evaluator's access counts of the second.
-inline void expect_same(const LoopProgram& before, const LoopProgram& after, const std::map<std::string, std::int64_t>& symbols) {
+inline void expect_same(const LoopProgram& before, const LoopProgram& after,
+                        const std::map<std::string, std::int64_t>& symbols) {
   std::string where;
   for (const auto& [name, v] : symbols) where += name + "=" + std::to_string(v) + " ";
   SCOPED_TRACE(where);
@@ -128,7 +148,9 @@ inline void expect_same(const LoopProgram& before, const LoopProgram& after, con
   }
 }
 
-inline LoopProgram lowered(const LoopProgram& p, PassLog* log = nullptr) { return lower_for_cpu(p, wide_machine(), log); }
+inline LoopProgram lowered(const LoopProgram& p, PassLog* log = nullptr) {
+  return lower_for_cpu(p, wide_machine(), log);
+}
 
 inline bool refused(const PassLog& log, const std::string& pass) {
   for (const PassNote& n : log.notes)

@@ -10,6 +10,20 @@ namespace {
 
 constexpr std::size_t kColumns = 120;
 
+// Words like exp_f32, floor_div_i64, load_u8x64, f32x16: typedefs and helpers of generated code end with a type.
+bool is_typed_word(const std::string& word) {
+  static const char* const types[] = {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
+  std::string tail = word;
+  if (tail.size() > 2 && tail.compare(tail.size() - 2, 2, "_u") == 0) tail.resize(tail.size() - 2);
+  tail = tail.substr(tail.rfind('_') == std::string::npos ? 0 : tail.rfind('_') + 1);
+  const std::size_t digits = tail.find_last_not_of("0123456789");
+  const bool vector = digits != std::string::npos && digits + 1 < tail.size() && tail[digits] == 'x' && digits > 0;
+  const std::string base = vector ? tail.substr(0, digits) : tail;
+  for (const char* type : types)
+    if (base == type && (vector || tail != word)) return true;
+  return false;
+}
+
 std::string spaces(int levels) { return std::string(static_cast<std::size_t>(levels) * 2, ' '); }
 
 }  // namespace
@@ -17,8 +31,6 @@ std::string spaces(int levels) { return std::string(static_cast<std::size_t>(lev
 void TextWriter::line(const std::string& text) { text_ += text.empty() ? "\n" : spaces(indent_) + text + "\n"; }
 
 void TextWriter::raw(const std::string& text) { text_ += text; }
-
-void TextWriter::directive(const std::string& text) { line(text); }
 
 void TextWriter::comment(const std::string& text) {
   std::string rest = text;
@@ -45,6 +57,12 @@ void TextWriter::close(const std::string& tail) {
   line(tail);
 }
 
+void TextWriter::reopen(const std::string& middle) {
+  --indent_;
+  line(middle);
+  ++indent_;
+}
+
 std::string sanitized(const std::string& name) {
   std::string text;
   for (const char c : name) {
@@ -63,7 +81,7 @@ const std::string& NameTable::of(const std::string& kind, const std::string& nam
   const std::string base = sanitized(name);
   std::string chosen = base;
   const std::string joint = base.back() == '_' ? "" : "_";
-  for (int n = 2; taken_.count(chosen); ++n) chosen = base + joint + std::to_string(n);
+  for (int n = 2; taken_.count(chosen) || is_typed_word(chosen); ++n) chosen = base + joint + std::to_string(n);
   taken_.insert(chosen);
   return names_[key] = chosen;
 }

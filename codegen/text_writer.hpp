@@ -15,10 +15,10 @@ class TextWriter {
 
   void line(const std::string& text);            // indented; "" gives an empty line
   void raw(const std::string& text);             // as it is, may hold several lines
-  void directive(const std::string& text);       // a preprocessor line: indented like code
   void comment(const std::string& text);         // "// text", broken at 120 columns; nothing for ""
   void open(const std::string& header);          // "header {" and one level deeper
   void close(const std::string& tail = "}");     // one level back, then "}"
+  void reopen(const std::string& middle);        // "} else {": closes and opens
   const std::string& text() const { return text_; }
   int indent() const { return indent_; }
 

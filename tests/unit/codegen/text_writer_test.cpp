@@ -35,6 +35,11 @@ TEST(NameTable, RenamesWhatIsTaken) {
   EXPECT_EQ(names.of("buffer", "h0_init"), "h0_init_2");
   EXPECT_EQ(names.of("buffer", "_Pragma"), "v_Pragma");
   EXPECT_EQ(names.of("buffer", "a__b"), "a_b");
+  EXPECT_EQ(names.of("buffer", "f32x16"), "f32x16_2");
+  EXPECT_EQ(names.of("buffer", "exp_f32"), "exp_f32_2");
+  EXPECT_EQ(names.of("buffer", "load_i8x64"), "load_i8x64_2");
+  EXPECT_EQ(names.of("buffer", "exp"), "exp");
+  EXPECT_EQ(names.of("buffer", "x16"), "x16");
 }
 
 TEST(NameTable, OneNamePerKind) {

@@ -1,0 +1,39 @@
+// The plain C interface of a kernel file: the argument struct, its header, the names in it. Shared by all targets.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/text_writer.hpp"
+#include "facet/loop_ast.hpp"
+#include "facet/module.hpp"
+
+namespace facet {
+
+struct InterfaceStyle {
+  std::string pointer_kind = "host";      // "host" or "device": whose memory the pointers name
+  std::string stream_parameter;           // ", cudaStream_t stream" or ""
+  std::string includes;                   // further lines for the header
+};
+
+// Fields of facet_NAME_args: symbols, inputs, outputs, weights, each in program order. A tensor that is input and output is one
+// field, in the inputs' place.
+struct Interface {
+  std::string name;                                            // identifier-safe program name
+  std::vector<std::pair<Symbol, std::string>> symbols;         // with field name
+  std::vector<ArgumentInfo> arguments;
+  std::string args_type() const { return "facet_" + name + "_args"; }
+  std::string function(const std::string& verb) const { return "facet_" + name + "_" + verb; }
+  std::string field_of(const std::string& tensor) const;       // "" when it is no argument
+};
+
+// `embedded`: weights whose values are in the source and so are no arguments.
+Interface interface_of(const LoopProgram& program, const std::vector<std::string>& embedded);
+
+std::string header_text(const Interface& interface, const InterfaceStyle& style);
+
+// "f32 [N, 784]"
+std::string shape_text(DType dtype, const std::vector<ExprPtr>& shape);
+
+}  // namespace facet

@@ -1,0 +1,214 @@
+// Kernels as static functions, one per group, and the exported C functions around them.
+//
+// The order of the file: what it is, pragmas, vector types, helpers, constants, kernels, interface. Types and helpers are those
+// that the kernels name; so the kernels are printed first and placed last.
+#include "codegen/openmp/print.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/c_family.hpp"
+#include "codegen/openmp/exports.hpp"
+#include "codegen/openmp/prelude.hpp"
+
+namespace facet {
+
+namespace {
+
+bool mentions(const ExprPtr& e, const std::string& index) {
+  bool found = false;
+  walk(e, [&](const Expr& node) { found = found || (node.op == Op::kIndex && node.name == index); });
+  return found;
+}
+
+// Whether some loop inside runs between bounds that move with `index`: then iterations differ in length.
+bool is_uneven(const LoopList& body, const std::string& index) {
+  for (const LoopPtr& n : body) {
+    if (const For* f = std::get_if<For>(&n->node)) {
+      if (mentions(f->lower, index) || mentions(f->upper, index) || is_uneven(f->body, index)) return true;
+    } else if (const If* i = std::get_if<If>(&n->node)) {
+      if (is_uneven(i->then, index) || is_uneven(i->otherwise, index)) return true;
+    }
+  }
+  return false;
+}
+
+class OpenmpPrinter : public CPrinter {
+ public:
+  OpenmpPrinter() : CPrinter(openmp_reserved_words()) {}
+
+ protected:
+  void loop(const For& f) override {
+    if (f.kind != LoopKind::kParallel || in_parallel_) return CPrinter::loop(f);
+    const int collapse = rectangular_depth(f);
+    out.comment(f.comment);
+    std::string pragma = "#pragma omp parallel for";
+    if (collapse > 1) pragma += " collapse(" + std::to_string(collapse) + ")";
+    out.line(pragma + (collapse == 1 && is_uneven(f.body, f.iterator) ? " schedule(dynamic)" : " schedule(static)"));
+    in_parallel_ = true;
+    out.open(for_header(f));
+    loop_body(f);
+    out.close();
+    in_parallel_ = false;
+  }
+
+  void atomic_store(const Store& s) override {
+    const DType type = s.value->type;
+    const bool simple = s.update == ReduceKind::kSum && s.lanes == 1 && size_bytes(type) >= 4;
+    if (s.lanes > 1) return fail("an atomic vector store to " + s.buffer);
+    if (!simple) {
+      out.line("#pragma omp critical");
+      out.open("");
+      store(s);
+      out.close();
+      return;
+    }
+    out.line("#pragma omp atomic");
+    out.line(element(buffer_of(s.buffer), s.subscripts) + " += " + value(s.value) + ";");
+  }
+
+ private:
+  // How many of the `collapse` loops are perfectly nested, with bounds that do not depend on the outer ones.
+  static int rectangular_depth(const For& f) {
+    std::vector<std::string> outer = {f.iterator};
+    const For* at = &f;
+    int depth = 1;
+    while (depth < f.collapse && at->body.size() == 1) {
+      const For* inner = std::get_if<For>(&at->body[0]->node);
+      if (!inner) break;
+      for (const std::string& o : outer)
+        if (mentions(inner->lower, o) || mentions(inner->upper, o)) return depth;
+      outer.push_back(inner->iterator);
+      at = inner;
+      ++depth;
+    }
+    return depth;
+  }
+
+  bool in_parallel_ = false;
+};
+
+std::string join(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, NameTable& functions, std::set<HelperUse>& helpers, Diagnostics& errors) {
+  PrintedKernel printed;
+  printed.uses = uses_of(program, kernel.body);
+  printed.function = functions.of("function", kernel.name + (kernel.ops.empty() ? "" : "_" + kernel.ops.back()));
+  OpenmpPrinter p;
+  p.names.reserve(printed.function);
+  std::vector<std::string> parameters;
+  for (const Buffer& b : program.buffers) p.declare(b);
+  for (const std::string& name : printed.uses.buffers) {
+    const Buffer& b = *program.find_buffer(name);
+    parameters.push_back((printed.uses.written.count(name) ? "" : "const ") + storage_type(b.dtype) + "* __restrict " + p.buffer_name(name));
+  }
+  for (const Symbol& s : program.symbols) {
+    if (s.min >= 0) p.assume_non_negative(s.name);
+    if (printed.uses.symbols.count(s.name)) parameters.push_back("int64_t " + p.index_name(s.name));
+  }
+  if (!kernel.ops.empty()) p.out.comment(kernel.name + ": " + join(kernel.ops));
+  p.out.comment(kernel.comment);
+  p.out.open("void " + printed.function + "(" + join(parameters) + ")");
+  p.statements(kernel.body);
+  p.out.close();
+  printed.text = p.out.text();
+  helpers.insert(p.helpers.begin(), p.helpers.end());
+  errors.insert(errors.end(), p.errors.begin(), p.errors.end());
+  return printed;
+}
+
+std::string constant_text(const std::string& identifier, const std::string& name, const HostTensor& t) {
+  TextWriter w;
+  std::string shape;
+  for (const std::int64_t e : t.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(e);
+  w.comment("constant " + name + ": " + to_text(t.dtype) + " [" + shape + "]");
+  const std::int64_t count = t.element_count();
+  w.open("alignas(64) const " + storage_type(t.dtype) + " " + identifier + "[" + std::to_string(count > 0 ? count : 1) + "] =");
+  std::string line;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::string item;
+    if (t.dtype == DType::kF32 || t.dtype == DType::kF64) item = float_literal(t.dtype, t.get(i));
+    else if (t.dtype == DType::kF16) item = std::to_string(f32_to_f16(static_cast<float>(t.get(i))));
+    else if (t.dtype == DType::kBF16) item = std::to_string(f32_to_bf16(static_cast<float>(t.get(i))));
+    else if (t.get_int(i) == INT64_MIN) item = "INT64_MIN";
+    else item = std::to_string(t.get_int(i)) + (t.dtype == DType::kU64 ? "u" : "");
+    if (line.size() + item.size() > 110) {
+      w.line(line);
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + item + ",";
+  }
+  if (count == 0) line = "0,";
+  w.line(line);
+  w.close("};");
+  return w.text();
+}
+
+std::string head_text(const LoopProgram& program, const Interface& face, const PrintOptions& options) {
+  TextWriter w;
+  w.comment(program.name + ": OpenMP C++17 kernels, written by Facet " FACET_VERSION ".");
+  if (!options.note.empty()) w.comment(options.note);
+  w.comment("Build: c++ -std=c++17 " + openmp_flags(program.numerics) + " -march=native -fopenmp -c " + face.name + ".cpp");
+  w.line("#include \"" + face.name + ".h\"");
+  w.line("");
+  w.line("#include <stddef.h>");
+  w.line("#include <stdint.h>");
+  w.line("");
+  w.comment("Vectors are passed between functions of this file only, so their calling convention does not matter.");
+  w.line("#pragma GCC diagnostic ignored \"-Wpsabi\"");
+  w.raw("#if !defined(_OPENMP)\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\"\n#endif\n");
+  const bool contract = program.numerics.contract;
+  w.raw(std::string("#if defined(__clang__)\n#pragma STDC FP_CONTRACT ") + (contract ? "ON" : "OFF") + "\n" +
+        (contract ? "" : "#else\n#pragma GCC optimize(\"fp-contract=off\")\n") + "#endif\n\n");
+  return w.text();
+}
+
+}  // namespace
+
+std::string openmp_flags(const Numerics& numerics) {
+  return std::string("-O3 -fno-math-errno -fno-trapping-math -ffp-contract=") + (numerics.contract ? "fast" : "off");
+}
+
+Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& options) {
+  Diagnostics errors;
+  std::set<HelperUse> helpers;
+  NameTable functions(openmp_reserved_words());
+  std::vector<std::string> embedded;
+  std::map<std::string, std::string> constants;
+  std::string body;
+  for (const std::string& w : program.weights) {
+    const auto constant = options.constants.find(w);
+    if (constant == options.constants.end()) continue;
+    embedded.push_back(w);
+    constants[w] = functions.of("constant", w + "_data");
+    body += constant_text(constants[w], w, constant->second) + "\n";
+  }
+  const Interface face = interface_of(program, embedded);
+  std::vector<PrintedKernel> prepare, kernels;
+  for (const Kernel& k : program.prepare) prepare.push_back(print_kernel(program, k, functions, helpers, errors));
+  for (const Kernel& k : program.kernels) kernels.push_back(print_kernel(program, k, functions, helpers, errors));
+  for (const std::vector<PrintedKernel>* list : {&prepare, &kernels})
+    for (const PrintedKernel& k : *list) body += k.text + "\n";
+  const Exports exports = print_exports(program, face, constants, prepare, kernels);
+  helpers.insert(exports.helpers.begin(), exports.helpers.end());
+  const std::string helper_text = emit_helpers(helpers, openmp_prelude(), &errors);
+  const std::string typedefs = vector_typedefs(helper_text + body);
+  if (!errors.empty()) return errors;
+
+  Module module;
+  module.name = face.name;
+  module.target = "openmp";
+  module.symbols = program.symbols;
+  module.arguments = face.arguments;
+  for (const Kernel& k : program.kernels) module.kernels.push_back({k.name, k.ops, k.flops, k.bytes});
+  module.header = {face.name + ".h", header_text(face, {})};
+  module.source = {face.name + ".cpp", head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") +
+                                           "namespace {\n\n" + helper_text + body + exports.text};
+  return module;
+}
+
+}  // namespace facet

@@ -1,0 +1,11 @@
+// Single-precision mathematics.
+#include "codegen/prelude.hpp"
+
+namespace facet {
+
+const HelperTable& math_helpers_f32() {
+  static const HelperTable table = {};
+  return table;
+}
+
+}  // namespace facet

@@ -16,10 +16,8 @@ namespace facet {
 
 namespace {
 
-constexpr std::size_t kMostOutput = 65536;
-
 // Reads until the child closes its end or the time is over; true when it is over.
-bool collect(int fd, double timeout_s, std::string* output) {
+bool collect(int fd, double timeout_s, std::size_t most_output, std::string* output) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
   char buffer[4096];
   for (;;) {
@@ -32,13 +30,13 @@ bool collect(int fd, double timeout_s, std::string* output) {
     const ssize_t count = read(fd, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
-    if (output->size() < kMostOutput) output->append(buffer, static_cast<std::size_t>(count));
+    if (output->size() < most_output) output->append(buffer, static_cast<std::size_t>(count));
   }
 }
 
 }  // namespace
 
-ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_s) {
+ProcessResult run_process(const std::vector<std::string>& arguments, double timeout_s, std::size_t most_output) {
   ProcessResult result;
   int pipe_ends[2];
   if (arguments.empty() || pipe2(pipe_ends, O_CLOEXEC) != 0) return result;
@@ -60,7 +58,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
   close(pipe_ends[1]);
   if (failed == 0) {
     result.started = true;
-    result.timed_out = collect(pipe_ends[0], timeout_s, &result.output);
+    result.timed_out = collect(pipe_ends[0], timeout_s, most_output, &result.output);
     if (result.timed_out) kill(-child, SIGKILL);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

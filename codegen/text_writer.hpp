@@ -38,6 +38,8 @@ class NameTable {
   const std::string& of(const std::string& kind, const std::string& name);
   // Whether the pair has an identifier already.
   bool has(const std::string& kind, const std::string& name) const;
+  // Spells a pair by a text of the caller's choice, `(int64_t)blockIdx.x`; nothing else may have asked for it before.
+  void bind(const std::string& kind, const std::string& name, const std::string& text) { names_[{kind, name}] = text; }
   // Makes a word unavailable (a helper, a typedef), before the names that might collide are asked for.
   void reserve(const std::string& word) { taken_.insert(word); }
 

@@ -113,13 +113,14 @@ class LaunchBuilder {
     }
   }
 
-  // The iterator, introduced for the rest of the present scope.
-  static LoopPtr coordinate(const For& f, const char* name) {
-    Let let;
-    let.name = f.iterator;
-    let.type = DType::kI64;
-    let.value = idx_add(f.lower, idx_mul(idx(f.step), index(name)));
-    return make_loop(std::move(let));
+  // The loop as the one iteration that an agent executes.
+  static LoopPtr coordinate(const For& f, const char* name, LoopList inner) {
+    For one = f;
+    one.lower = idx_add(f.lower, idx_mul(idx(f.step), index(name)));
+    one.upper = idx_add(one.lower, idx(1));
+    one.step = 1;
+    one.body = std::move(inner);
+    return make_loop(std::move(one));
   }
 
   void block_loop(const For& f, bool in_thread_loop, LoopList* out) {
@@ -134,9 +135,7 @@ class LaunchBuilder {
     LoopList inner = list(f.body, false);
     if (range.high <= kMaxGrid[axis]) {
       launch_.grid[axis] = size;
-      out->push_back(coordinate(f, kBlockName[axis]));
-      if (!f.comment.empty()) out->push_back(make_loop(Comment{f.iterator + ": " + f.comment}));
-      out->insert(out->end(), inner.begin(), inner.end());
+      out->push_back(coordinate(f, kBlockName[axis], std::move(inner)));
       return;
     }
     launch_.grid[axis] = idx_min(size, idx(kMaxGrid[axis]));
@@ -163,22 +162,18 @@ class LaunchBuilder {
     in_axis_[axis] = false;
     const bool exact = trips.constant() && trips.low == width;
     if (!exact && meets_others(f.body)) problem("thread loop '" + f.iterator + "' holds a barrier, and not all threads of the block execute it");
-    LoopList scope;
     if (trips.high > width) {
-      scope.push_back(make_loop(strided(f, kThreadName[axis], width, std::move(inner), "over the threads")));
-    } else if (exact) {
-      scope.push_back(coordinate(f, kThreadName[axis]));
-      scope.insert(scope.end(), inner.begin(), inner.end());
-    } else {
-      scope.push_back(coordinate(f, kThreadName[axis]));
+      out->push_back(make_loop(strided(f, kThreadName[axis], width, std::move(inner), "over the threads")));
+      return;
+    }
+    if (!exact) {
       If guard;
       guard.condition = binary(Op::kLt, index(f.iterator), f.upper);
       guard.then = std::move(inner);
       guard.is_tail_guard = true;
-      scope.push_back(make_loop(std::move(guard)));
+      inner = {make_loop(std::move(guard))};
     }
-    // A scope of its own: the next loop on this axis may use the same name.
-    out->push_back(make_loop(Sequence{std::move(scope)}));
+    out->push_back(coordinate(f, kThreadName[axis], std::move(inner)));
   }
 
   bool of_symbols(const ExprPtr& e) const {

@@ -18,7 +18,9 @@ namespace facet {
 struct Launch {
   std::array<ExprPtr, 3> grid;                  // of symbols, >= 0; a zero means there is nothing to launch
   std::array<std::int64_t, 3> block = {1, 1, 1};
-  LoopList body;                                // kIndex "block.x" ... "thread.z" are the coordinates
+  // Grid and thread loops are left in it as loops of one iteration, `lower`, whose kIndex "block.x" ... "thread.z" are the
+  // agent's coordinates.
+  LoopList body;
   std::int64_t threads() const { return block[0] * block[1] * block[2]; }
 };
 

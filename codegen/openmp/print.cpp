@@ -8,6 +8,7 @@
 #include <set>
 
 #include "codegen/c_family.hpp"
+#include "codegen/constant_text.hpp"
 #include "codegen/openmp/exports.hpp"
 #include "codegen/openmp/prelude.hpp"
 
@@ -121,33 +122,6 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   return printed;
 }
 
-std::string constant_text(const std::string& identifier, const std::string& name, const HostTensor& t) {
-  TextWriter w;
-  std::string shape;
-  for (const std::int64_t e : t.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(e);
-  w.comment("constant " + name + ": " + to_text(t.dtype) + " [" + shape + "]");
-  const std::int64_t count = t.element_count();
-  w.open("alignas(64) const " + storage_type(t.dtype) + " " + identifier + "[" + std::to_string(count > 0 ? count : 1) + "] =");
-  std::string line;
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::string item;
-    if (t.dtype == DType::kF32 || t.dtype == DType::kF64) item = float_literal(t.dtype, t.get(i));
-    else if (t.dtype == DType::kF16) item = std::to_string(f32_to_f16(static_cast<float>(t.get(i))));
-    else if (t.dtype == DType::kBF16) item = std::to_string(f32_to_bf16(static_cast<float>(t.get(i))));
-    else if (t.get_int(i) == INT64_MIN) item = "INT64_MIN";
-    else item = std::to_string(t.get_int(i)) + (t.dtype == DType::kU64 ? "u" : "");
-    if (line.size() + item.size() > 110) {
-      w.line(line);
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + item + ",";
-  }
-  if (count == 0) line = "0,";
-  w.line(line);
-  w.close("};");
-  return w.text();
-}
-
 std::string head_text(const LoopProgram& program, const Interface& face, const PrintOptions& options) {
   TextWriter w;
   w.comment(program.name + ": OpenMP C++17 kernels, written by Facet " FACET_VERSION ".");
@@ -185,7 +159,7 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
     if (constant == options.constants.end()) continue;
     embedded.push_back(w);
     constants[w] = functions.of("constant", w + "_data");
-    body += constant_text(constants[w], w, constant->second) + "\n";
+    body += constant_text(constants[w], w, constant->second, "alignas(64) const") + "\n";
   }
   const Interface face = interface_of(program, embedded);
   std::vector<PrintedKernel> prepare, kernels;

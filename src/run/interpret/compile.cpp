@@ -114,8 +114,13 @@ void Compiler::node(const LoopNode& n) {
 void Compiler::loop(const For& f) {
   if (!gpu_ && f.kind == LoopKind::kParallel) return parallel_loop(f);
   if (collapse_left_ > 0) return parallel_loop(f);
-  if (f.kind >= LoopKind::kBlockX) problem("loop '" + f.iterator + "' is a grid or thread axis below the launch");
-  serial_loop(f);
+  if (f.kind < LoopKind::kBlockX) return serial_loop(f);
+  // An agent's own iteration of a grid or thread loop.
+  const int iterator = alloc(1);
+  expr_to(f.lower, iterator);
+  names_.push_back({f.iterator, iterator, 1, DType::kI64, parallel_depth_});
+  block(f.body);
+  names_.pop_back();
 }
 
 void Compiler::serial_loop(const For& f) {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "src/run/interpret/interpret.hpp"
-#include "unit/run/interpret/tree_support.hpp"
+#include "support/gpu_trees.hpp"
 
 namespace facet::testing {
 namespace {
@@ -25,27 +25,6 @@ int count(const InterpretReport& r, Finding::Kind kind) {
   int n = 0;
   for (const Finding& f : r.findings) n += f.kind == kind;
   return n;
-}
-
-// y[j,i] = x[i,j] through a shared tile of 8x8, ragged sizes guarded; `barriers`: which of the two barriers are there.
-LoopProgram transpose(bool first_barrier, bool second_barrier, bool guarded = true, bool initialised = true) {
-  const ExprPtr i = idx_add(idx_mul(idx(8), ix("it")), ix("a")), j = idx_add(idx_mul(idx(8), ix("jt")), ix("b"));
-  const ExprPtr i2 = idx_add(idx_mul(idx(8), ix("it")), ix("b")), j2 = idx_add(idx_mul(idx(8), ix("jt")), ix("a"));
-  const ExprPtr in_x = binary(Op::kAnd, binary(Op::kLt, i, ix("M")), binary(Op::kLt, j, ix("N")));
-  const ExprPtr in_y = binary(Op::kAnd, binary(Op::kLt, i2, ix("M")), binary(Op::kLt, j2, ix("N")));
-  const LoopPtr copy_in = put("tile", {ix("a"), ix("b")}, get("x", {i, j}), "copy of x");
-  const LoopPtr copy_out = put("y", {j2, i2}, get("tile", {ix("b"), ix("a")}));
-  LoopList steps;
-  if (initialised) steps.push_back(guarded ? when(in_x, {copy_in}) : copy_in);
-  if (first_barrier) steps.push_back(barrier("copy of x -> y"));
-  steps.push_back(guarded ? when(in_y, {copy_out}) : copy_out);
-  if (second_barrier) steps.push_back(barrier("y -> next copy of x"));
-  // Each block does two tile rows, so the second barrier matters.
-  const LoopList threads = {local("tile", {idx(8), idx(8)}, MemorySpace::kShared),
-                            loop("a", idx(8), {loop("b", idx(8), {loop_from("it", idx_mul(idx(2), ix("bt")), idx_add(idx_mul(idx(2), ix("bt")), idx(2)), steps)}, LoopKind::kThreadX)}, LoopKind::kThreadY)};
-  const LoopList body = {loop("bt", idx_floordiv(idx_add(ix("M"), idx(15)), 16), {loop("jt", idx_floordiv(idx_add(ix("N"), idx(7)), 8), threads, LoopKind::kBlockX)}, LoopKind::kBlockY)};
-  return program_of({buffer("x", {ix("M"), ix("N")}, BufferRole::kInput), buffer("y", {ix("N"), ix("M")}, BufferRole::kOutput)}, body,
-                    {symbol("M", 1, 4096, 20), symbol("N", 1, 4096, 13)});
 }
 
 TEST(InterpretGpu, TransposeThroughSharedMemory) {
@@ -77,15 +56,8 @@ TEST(InterpretGpu, UnguardedTailAndUninitialisedTile) {
   EXPECT_EQ(r.findings[0].buffer, "tile");
 }
 
-LoopProgram in_block(LoopList body, std::int64_t threads = 64, std::int64_t blocks = 2) {
-  return program_of({buffer("x", {idx(128)}, BufferRole::kInput), buffer("y", {idx(128)}, BufferRole::kOutput)},
-                    {loop("b", idx(blocks), {loop("t", idx(threads), std::move(body), LoopKind::kThreadX)}, LoopKind::kBlockX)});
-}
-
-const ExprPtr kGlobalIndex = idx_add(idx_mul(idx(64), ix("b")), ix("t"));
-
 TEST(InterpretGpu, DivergentBarrier) {
-  const LoopPtr store = put("y", {kGlobalIndex}, get("x", {kGlobalIndex}));
+  const LoopPtr store = put("y", {global_index()}, get("x", {global_index()}));
   HostTensors t{{"x", ramp({128})}};
   const InterpretReport bad = run(in_block({when(binary(Op::kLt, ix("t"), idx(32)), {barrier("inside")}), store}), &t);
   ASSERT_EQ(count(bad, Finding::Kind::kDivergence), 1) << to_text(bad);
@@ -98,32 +70,17 @@ TEST(InterpretGpu, BlocksOfOneLaunchAreNotOrdered) {
   HostTensors t{{"x", ramp({128})}};
   EXPECT_GE(count(run(in_block({put("y", {ix("t")}, get("x", {ix("t")}))}), &t), Finding::Kind::kRace), 1);
   // Two kernels are ordered.
-  LoopProgram p = in_block({put("y", {kGlobalIndex}, get("x", {kGlobalIndex}))});
+  LoopProgram p = in_block({put("y", {global_index()}, get("x", {global_index()}))});
   p.kernels.push_back(p.kernels[0]);
   EXPECT_TRUE(run(p, &t).clean());
 }
 
-LoopPtr accumulate(Scope scope, int width, ReduceKind kind = ReduceKind::kSum) {
-  Collective c;
-  c.scope = scope;
-  c.kind = kind;
-  c.target = "s";
-  c.value = get("x", {kGlobalIndex});
-  c.width = width;
-  return make_loop(std::move(c));
-}
-
-LoopPtr mutable_value(const std::string& name) {
-  Let l;
-  l.name = name;
-  l.is_mutable = true;
-  return make_loop(std::move(l));
-}
+LoopPtr accumulate(Scope scope, int width, ReduceKind kind = ReduceKind::kSum) { return collective("s", get("x", {global_index()}), scope, width, kind); }
 
 TEST(InterpretGpu, WarpAndBlockCollectives) {
   for (const int width : {1, 8, 32}) {
     HostTensors t{{"x", ramp({128})}};
-    const InterpretReport r = run(in_block({mutable_value("s"), accumulate(Scope::kWarp, width), put("y", {kGlobalIndex}, value_of("s", DType::kF32))}), &t);
+    const InterpretReport r = run(in_block({mutable_value("s"), accumulate(Scope::kWarp, width), put("y", {global_index()}, value_of("s", DType::kF32))}), &t);
     EXPECT_TRUE(r.clean()) << to_text(r);
     for (int i = 0; i < 128; ++i) {
       double want = 0;
@@ -132,13 +89,13 @@ TEST(InterpretGpu, WarpAndBlockCollectives) {
     }
   }
   HostTensors t{{"x", ramp({128})}};
-  EXPECT_TRUE(run(in_block({mutable_value("s"), accumulate(Scope::kBlock, 32, ReduceKind::kMax), put("y", {kGlobalIndex}, value_of("s", DType::kF32))}), &t).clean());
+  EXPECT_TRUE(run(in_block({mutable_value("s"), accumulate(Scope::kBlock, 32, ReduceKind::kMax), put("y", {global_index()}, value_of("s", DType::kF32))}), &t).clean());
   EXPECT_EQ(t["y"].get(0), 16);
 }
 
 TEST(InterpretGpu, CollectiveThatHalfAWarpSkips) {
   HostTensors t{{"x", ramp({128})}};
-  const LoopList body = {mutable_value("s"), when(binary(Op::kLt, ix("t"), idx(40)), {accumulate(Scope::kWarp, 32)}), put("y", {kGlobalIndex}, literal(DType::kF32, 0))};
+  const LoopList body = {mutable_value("s"), when(binary(Op::kLt, ix("t"), idx(40)), {accumulate(Scope::kWarp, 32)}), put("y", {global_index()}, literal(DType::kF32, 0))};
   EXPECT_GE(count(run(in_block(body), &t), Finding::Kind::kDivergence), 1);
 }
 

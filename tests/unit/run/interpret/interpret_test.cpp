@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/run/interpret/tree_support.hpp"
+#include "support/trees.hpp"
 
 namespace facet::testing {
 namespace {

@@ -140,10 +140,10 @@ typedef unsigned long long uint64_t;
 struct Coordinates {
   unsigned x, y, z;
 };
-static __device__ inline Coordinates block_coordinates() {
+static __device__ inline __attribute__((unused)) Coordinates block_coordinates() {
   return {(unsigned)__nvvm_read_ptx_sreg_ctaid_x(), (unsigned)__nvvm_read_ptx_sreg_ctaid_y(), (unsigned)__nvvm_read_ptx_sreg_ctaid_z()};
 }
-static __device__ inline Coordinates thread_coordinates() {
+static __device__ inline __attribute__((unused)) Coordinates thread_coordinates() {
   return {(unsigned)__nvvm_read_ptx_sreg_tid_x(), (unsigned)__nvvm_read_ptx_sreg_tid_y(), (unsigned)__nvvm_read_ptx_sreg_tid_z()};
 }
 #define blockIdx block_coordinates()

@@ -46,5 +46,6 @@ bool parse_helper(const std::string& word, HelperUse* use);
 // exp, log, tanh, ... shared by all targets, over: mad, fma, sqrt, abs, bits, from_bits, copysign, round_even, scale2.
 const HelperTable& math_helpers_f32();
 const HelperTable& math_helpers_f64();
+const HelperTable& math_helpers_angle();
 
 }  // namespace facet

@@ -6,7 +6,7 @@ namespace facet {
 PreludeDialect openmp_prelude() {
   return {"static inline",
           {&integer_helpers(), &memory_helpers(), &vector_helpers(), &rounding_helpers(), &conversion_helpers(),
-           &math_helpers_f32(), &math_helpers_f64()}};
+           &math_helpers_f32(), &math_helpers_f64(), &math_helpers_angle()}};
 }
 
 const HelperTable& integer_helpers() {

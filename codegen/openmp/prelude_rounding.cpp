@@ -155,6 +155,18 @@ $FN $T from_bits_$S($I x) { return __builtin_bit_cast($T, x); }
       {"from_bits", "float", H::kVector, R"(
 $FN $T from_bits_$S($I x) { return ($T)x; }
 )"},
+      {"to_float", "i32", H::kScalar, R"(
+$FN float to_float_i32(int32_t x) { return (float)x; }
+)"},
+      {"to_float", "i64", H::kScalar, R"(
+$FN double to_float_i64(int64_t x) { return (double)x; }
+)"},
+      {"to_float", "i32", H::kVector, R"(
+$FN $F to_float_$S($T x) { return __builtin_convertvector(x, $F); }
+)"},
+      {"to_float", "i64", H::kVector, R"(
+$FN $D to_float_$S($T x) { return __builtin_convertvector(x, $D); }
+)"},
       {"abs", "f32", H::kBoth, R"(
 $FN $T abs_$S($T x) { return from_bits_$S(bits_$S(x) & 0x7fffffff); }
 )"},

@@ -134,6 +134,8 @@ std::string head_text(const LoopProgram& program, const Interface& face, const P
   w.line("");
   w.comment("Vectors are passed between functions of this file only, so their calling convention does not matter.");
   w.line("#pragma GCC diagnostic ignored \"-Wpsabi\"");
+  w.comment("Some helpers serve one compiler or one instruction set only.");
+  w.line("#pragma GCC diagnostic ignored \"-Wunused-function\"");
   w.raw("#if !defined(_OPENMP)\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\"\n#endif\n");
   const bool contract = program.numerics.contract;
   w.raw(std::string("#if defined(__clang__)\n#pragma STDC FP_CONTRACT ") + (contract ? "ON" : "OFF") + "\n" +

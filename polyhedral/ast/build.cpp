@@ -1,0 +1,302 @@
+// build: schedule -> loop tree.
+//
+// isl scans the tree (every loop `atomic`: one loop, guards inside) and this file walks isl's AST once. A mark "loop:ID" precedes
+// the code of loop ID, so each `for` finds its tree node, its names and its mark. Loops that isl found to run once become values.
+// Statement calls give the instance as expressions of the iterators; body and subscripts are substituted and sent through the
+// storage maps. Cost: linear in the AST, whose size is linear in the tree since nothing is unrolled or separated here.
+#include "polyhedral/ast/build.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "polyhedral/affine.hpp"
+
+namespace facet {
+
+namespace {
+
+class Builder {
+ public:
+  explicit Builder(const Schedule& schedule) : schedule_(schedule) {
+    for (int s = 0; s < schedule.statement_count(); ++s) by_id_[statement_id(schedule.statement(s).name)] = s;
+  }
+
+  ScannedKernel run() {
+    const isl::schedule order = to_isl(schedule_.tree, schedule_.domains());
+    const isl::ast_node root = isl::ast_build::from_context(schedule_.scop->context).node_from(order);
+    ScannedKernel kernel;
+    add_allocations(-1, kernel.body);
+    const LoopList body = walk_node(root);
+    kernel.body.insert(kernel.body.end(), body.begin(), body.end());
+    kernel.workspace = workspace();
+    return kernel;
+  }
+
+ private:
+  LoopList walk_node(const isl::ast_node& node) {
+    switch (isl_ast_node_get_type(node.get())) {
+      case isl_ast_node_for: return walk_for(node);
+      case isl_ast_node_if: return walk_if(node);
+      case isl_ast_node_block: return walk_block(node);
+      case isl_ast_node_mark: return walk_mark(node);
+      case isl_ast_node_user: return walk_user(node);
+      default: return {};
+    }
+  }
+
+  LoopList walk_block(const isl::ast_node& node) {
+    LoopList all;
+    isl_ast_node_list* list = isl_ast_node_block_get_children(node.get());
+    for (int i = 0; i < static_cast<int>(isl_ast_node_list_size(list)); ++i) {
+      const LoopList part = walk_node(isl::manage(isl_ast_node_list_get_at(list, i)));
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    isl_ast_node_list_free(list);
+    return all;
+  }
+
+  LoopList walk_mark(const isl::ast_node& node) {
+    isl_id* id = isl_ast_node_mark_get_id(node.get());
+    const std::string name = isl_id_get_name(id);
+    isl_id_free(id);
+    const int outer = pending_;
+    pending_ = std::stoi(name.substr(5));
+    LoopList body = walk_node(isl::manage(isl_ast_node_mark_get_node(node.get())));
+    pending_ = outer;
+    return body;
+  }
+
+  LoopList walk_if(const isl::ast_node& node) {
+    If made;
+    made.condition = expression(isl::manage(isl_ast_node_if_get_cond(node.get())));
+    made.then = walk_node(isl::manage(isl_ast_node_if_get_then_node(node.get())));
+    if (isl_ast_node_if_has_else_node(node.get()) == isl_bool_true)
+      made.otherwise = walk_node(isl::manage(isl_ast_node_if_get_else_node(node.get())));
+    return {make_loop(std::move(made))};
+  }
+
+  LoopList walk_for(const isl::ast_node& node) {
+    const int id = std::exchange(pending_, -1);
+    const TreePtr loop = id >= 0 ? find_loop(schedule_.tree, id) : nullptr;
+    isl_ast_expr* iterator = isl_ast_node_for_get_iterator(node.get());
+    isl_id* isl_name = isl_ast_expr_get_id(iterator);
+    const std::string scanned = isl_id_get_name(isl_name);
+    isl_id_free(isl_name);
+    isl_ast_expr_free(iterator);
+    const ExprPtr lower = expression(isl::manage(isl_ast_node_for_get_init(node.get())));
+    const bool once = isl_ast_node_for_is_degenerate(node.get()) == isl_bool_true;
+    For made;
+    made.iterator = once ? "" : unique_name(loop ? readable_name(*loop) : "c");
+    const ExprPtr value = once ? lower : index(made.iterator);
+    iterators_[scanned] = value;
+    if (id >= 0) loop_values_[id] = value;
+    LoopList body;
+    if (id >= 0) add_allocations(id, body);
+    const LoopList inner = walk_node(isl::manage(isl_ast_node_for_get_body(node.get())));
+    body.insert(body.end(), inner.begin(), inner.end());
+    if (once) return body;
+    used_names_.erase(made.iterator);
+    made.lower = lower;
+    made.upper = upper_bound(node);
+    made.step = step_of(node);
+    if (loop) describe(*loop, made);
+    made.body = std::move(body);
+    return {make_loop(std::move(made))};
+  }
+
+  // The exclusive upper bound of `c <= e` or `c < e`.
+  ExprPtr upper_bound(const isl::ast_node& node) {
+    const isl::ast_expr condition = isl::manage(isl_ast_node_for_get_cond(node.get()));
+    const ExprPtr bound = expression(isl::manage(isl_ast_expr_get_op_arg(condition.get(), 1)));
+    return isl_ast_expr_get_op_type(condition.get()) == isl_ast_expr_op_le ? exclusive(bound) : bound;
+  }
+
+  // min(a, b) + 1 is min(a + 1, b + 1)
+  static ExprPtr exclusive(const ExprPtr& e) {
+    if (e->op == Op::kMin) return idx_min(exclusive(e->args[0]), exclusive(e->args[1]));
+    return idx_add(e, idx(1));
+  }
+
+  static std::int64_t step_of(const isl::ast_node& node) {
+    isl_ast_expr* inc = isl_ast_node_for_get_inc(node.get());
+    isl_val* v = isl_ast_expr_get_val(inc);
+    const std::int64_t step = isl_val_get_num_si(v);
+    isl_val_free(v);
+    isl_ast_expr_free(inc);
+    return step;
+  }
+
+  void describe(const Tree& loop, For& made) const {
+    made.kind = loop.mark.kind;
+    made.width = loop.mark.width;
+    made.collapse = loop.mark.collapse;
+    made.comment = loop.comment;
+    for (const auto& [s, name] : loop.names)
+      made.statement_loops += (made.statement_loops.empty() ? "" : " ") + schedule_.statement(s).name + "." + name;
+  }
+
+  // The name most statements use, the first statement's on ties.
+  static std::string readable_name(const Tree& loop) {
+    std::map<std::string, int> votes;
+    for (const auto& [s, name] : loop.names) ++votes[name];
+    std::string best = loop.names.begin()->second;
+    for (const auto& [name, count] : votes)
+      if (count > votes[best]) best = name;
+    return best;
+  }
+
+  std::string unique_name(const std::string& name) {
+    std::string unique = name;
+    for (int i = 2; used_names_.count(unique); ++i) unique = name + "_" + std::to_string(i);
+    used_names_.insert(unique);
+    return unique;
+  }
+
+  LoopList walk_user(const isl::ast_node& node) {
+    const isl::ast_expr call = isl::manage(isl_ast_node_user_get_expr(node.get()));
+    isl_ast_expr* callee = isl_ast_expr_get_op_arg(call.get(), 0);
+    isl_id* id = isl_ast_expr_get_id(callee);
+    const int s = by_id_.at(isl_id_get_name(id));
+    isl_id_free(id);
+    isl_ast_expr_free(callee);
+    const Statement& statement = schedule_.statement(s);
+    std::vector<std::pair<std::string, ExprPtr>> by;
+    for (std::size_t i = 0; i < statement.iterators.size(); ++i)
+      by.emplace_back(statement.iterators[i], expression(isl::manage(isl_ast_expr_get_op_arg(call.get(), static_cast<int>(i) + 1))));
+    Store store;
+    store.statement = statement.name;
+    std::vector<ExprPtr> subscripts;
+    for (const ExprPtr& e : statement.subscripts) subscripts.push_back(substitute(e, by));
+    const auto [buffer, mapped] = place(s, statement.target, std::move(subscripts));
+    store.buffer = buffer;
+    store.subscripts = mapped;
+    store.update = statement.update;
+    store.value = rewrite(substitute(statement.value, by), [&](const ExprPtr& e) { return map_read(s, e); });
+    return {make_loop(std::move(store))};
+  }
+
+  ExprPtr map_read(int s, const ExprPtr& e) {
+    if (e->op != Op::kRead) return e;
+    Expr copy = *e;
+    if (const auto it = schedule_.scop->arrays.find(e->name); it != schedule_.scop->arrays.end() && !e->pad)
+      for (std::size_t d = 0; d < copy.args.size(); ++d) copy.args[d] = clamped(copy.args[d], it->second.extents, d, e->wrap_gather);
+    std::tie(copy.name, copy.args) = place(s, e->name, std::move(copy.args));
+    copy.wrap_gather = false;
+    return std::make_shared<const Expr>(std::move(copy));
+  }
+
+  static ExprPtr clamped(const ExprPtr& subscript, const std::vector<ExprPtr>& extents, std::size_t d, bool wrap) {
+    bool gather = false;
+    walk(subscript, [&](const Expr& x) { gather = gather || x.op == Op::kRead; });
+    if (!gather) return subscript;
+    ExprPtr e = subscript;
+    if (wrap) e = select(binary(Op::kLt, e, idx(0)), binary(Op::kAdd, e, extents[d]), e);
+    return binary(Op::kMax, binary(Op::kMin, e, idx_sub(extents[d], idx(1))), idx(0));
+  }
+
+  // Where an access of statement `s` to `array` goes under the storage maps.
+  std::pair<std::string, std::vector<ExprPtr>> place(int s, const std::string& array, std::vector<ExprPtr> subscripts) {
+    for (auto m = schedule_.storage.rbegin(); m != schedule_.storage.rend(); ++m) {
+      if (m->array != array || s == m->copy_in || s == m->copy_out) continue;
+      if (m->kind == StorageMap::Kind::kPromote && !below(s, m->at)) continue;
+      return {m->buffer, buffer_subscripts(s, *m, subscripts)};
+    }
+    for (const StorageMap& m : schedule_.storage)   // the copy statement's own side of the promoted buffer
+      if (m.buffer == array) return {m.buffer, buffer_subscripts(s, m, subscripts)};
+    return {array, std::move(subscripts)};
+  }
+
+  bool below(int s, int at) const {
+    for (const TreePtr& loop : loops_around(schedule_.tree, s))
+      if (loop->id == at) return true;
+    return at < 0;
+  }
+
+  std::vector<ExprPtr> buffer_subscripts(int s, const StorageMap& m, const std::vector<ExprPtr>& subscripts) const {
+    if (m.sizes.empty()) return {};
+    std::vector<ExprPtr> outer;
+    for (const TreePtr& loop : loops_around(schedule_.tree, s)) {
+      if (m.at < 0) break;
+      outer.push_back(loop_values_.at(loop->id));
+      if (loop->id == m.at) break;
+    }
+    std::vector<ExprPtr> slow, fast;
+    for (const int d : m.order) {
+      const std::size_t k = static_cast<std::size_t>(d);
+      const ExprPtr e = idx_sub(subscripts[k], expr_of(m.offsets[k], outer));
+      if (m.inner[k] > 0) {
+        slow.push_back(idx_floordiv(e, m.inner[k]));
+        fast.push_back(idx_mod(e, m.inner[k]));
+      } else {
+        slow.push_back(e);
+      }
+    }
+    slow.insert(slow.end(), fast.begin(), fast.end());
+    return slow;
+  }
+
+  Buffer buffer_of(const StorageMap& m) const {
+    Buffer b;
+    b.name = m.buffer;
+    const auto it = schedule_.scop->arrays.find(m.array);
+    b.dtype = it->second.dtype;
+    b.space = m.space;
+    b.role = BufferRole::kLocal;
+    std::vector<ExprPtr> fast;
+    for (const int d : m.order) {
+      if (m.sizes.empty()) break;
+      const std::size_t k = static_cast<std::size_t>(d);
+      if (m.inner[k] > 0) {
+        b.extents.push_back(idx_floordiv(idx_add(m.sizes[k], idx(m.inner[k] - 1)), m.inner[k]));
+        fast.push_back(idx(m.inner[k]));
+      } else {
+        b.extents.push_back(m.sizes[k]);
+      }
+    }
+    b.extents.insert(b.extents.end(), fast.begin(), fast.end());
+    b.comment = (m.kind == StorageMap::Kind::kPromote ? "tile of " : "") + m.array;
+    return b;
+  }
+
+  void add_allocations(int id, LoopList& body) const {
+    for (const StorageMap& m : schedule_.storage)
+      if (m.at == id) body.push_back(make_loop(Allocate{buffer_of(m)}));
+  }
+
+  std::vector<Buffer> workspace() const {
+    std::vector<Buffer> list;
+    for (const auto& [name, a] : schedule_.scop->arrays) {
+      const bool contracted = std::any_of(schedule_.storage.begin(), schedule_.storage.end(), [&, key = name](const StorageMap& m) {
+        return m.array == key && m.kind == StorageMap::Kind::kContract;
+      });
+      if (a.external || contracted) continue;
+      Buffer b;
+      b.name = name;
+      b.dtype = a.dtype;
+      b.extents = a.extents;
+      b.role = BufferRole::kWorkspace;
+      list.push_back(std::move(b));
+    }
+    return list;
+  }
+
+  ExprPtr expression(const isl::ast_expr& e) {
+    return expr_of(e, [&](const std::string& name) -> ExprPtr {
+      const auto it = iterators_.find(name);
+      return it != iterators_.end() ? it->second : index(name.substr(2));
+    });
+  }
+
+  const Schedule& schedule_;
+  std::map<std::string, int> by_id_;
+  std::map<std::string, ExprPtr> iterators_;   // isl's iterator -> value
+  std::map<int, ExprPtr> loop_values_;
+  std::set<std::string> used_names_;
+  int pending_ = -1;
+};
+
+}  // namespace
+
+ScannedKernel build_loop_tree(const Schedule& schedule) { return Builder(schedule).run(); }
+
+}  // namespace facet

@@ -1,0 +1,154 @@
+// Dependences.
+//
+// An SSA tensor has one definition per element (plus its initial value and its updates), all before every read: flow is
+//     { W(i) -> R(j) : write_W(i) = read_R(j) } = read_R^-1 o write_W
+// with no analysis of the order. Updates of one element are kept as reduction dependences in original order.
+//
+// An array that a loop nest updates in place needs the order: isl's flow analysis on the original schedule tree, array by array,
+//     flow    sink = reads,   must-source = plain writes, may-source = updates
+//     output  sink = writes,  must-source = plain writes, may-source = updates
+//     anti    sink = writes,  must-source = plain writes, may-source = reads, cut to pairs whose source reads the element
+// Updates never kill: a reader depends on all of them, so relaxing their order among themselves is sound. The cost on tensors is
+// one composition per reader; on in-place arrays what isl's analysis costs, under the caller's quota.
+#include "polyhedral/dependences.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "polyhedral/affine.hpp"
+
+namespace facet {
+
+namespace {
+
+bool same_reduction(const Statement& a, const Statement& b) { return a.update && b.update && *a.update == *b.update; }
+
+// { S[i] -> S[j] : i lexicographically before j } in the order of the statement's own loops in the original tree.
+isl::map before_in_nest(const Scop& scop, int s) {
+  const isl::set domain = scop.statements[static_cast<std::size_t>(s)].domain;
+  const isl::map all = all_pairs(domain, domain);
+  isl::map equal = all;
+  isl::map before = all.subtract(all);
+  for (const TreePtr& loop : loops_around(scop.original, s)) {
+    const isl::pw_aff& f = loop->member.at(s);
+    before = before.unite(equal.intersect(compare_map(f, Compare::kLess, f)));
+    equal = equal.intersect(compare_map(f, Compare::kEqual, f));
+  }
+  return before;
+}
+
+void add(Dependences& list, DependenceKind kind, int source, int sink, const std::string& array, const isl::map& relation) {
+  if (!relation.is_empty()) list.push_back({kind, source, sink, array, relation});
+}
+
+void tensor_dependences(const Scop& scop, const std::string& array, Dependences& list) {
+  const int n = static_cast<int>(scop.statements.size());
+  for (int w = 0; w < n; ++w) {
+    const Statement& writer = scop.statements[static_cast<std::size_t>(w)];
+    if (writer.target != array) continue;
+    if (writer.update) {
+      const isl::map same = writer.write.relation.apply_range(writer.write.relation.reverse());
+      add(list, DependenceKind::kReduction, w, w, array, same.intersect(before_in_nest(scop, w)));
+    }
+    for (int r = 0; r < n; ++r) {
+      const Statement& reader = scop.statements[static_cast<std::size_t>(r)];
+      for (const Access& a : reader.reads)
+        if (a.array == array) add(list, DependenceKind::kFlow, w, r, array, writer.write.relation.apply_range(a.relation.reverse()));
+      if (reader.update && reader.target == array && r != w && !writer.update)
+        add(list, DependenceKind::kFlow, w, r, array, writer.write.relation.apply_range(reader.write.relation.reverse()));
+    }
+  }
+}
+
+// The in-place arrays' analysis: access relations of all statements to one array.
+struct InPlace {
+  isl::union_map reads = empty_union_map();     // plain reads and the updates' own reads
+  isl::union_map writes = empty_union_map();    // plain writes: they kill
+  isl::union_map updates = empty_union_map();   // updates: they do not
+};
+
+InPlace accesses_of(const Scop& scop, const std::string& array) {
+  InPlace in;
+  for (const Statement& s : scop.statements) {
+    for (const Access& a : s.reads)
+      if (a.array == array) in.reads = in.reads.unite(isl::union_map(a.relation));
+    if (s.target != array) continue;
+    const isl::union_map w(s.write.relation);
+    if (s.update) {
+      in.updates = in.updates.unite(w);
+      in.reads = in.reads.unite(w);
+    } else {
+      in.writes = in.writes.unite(w);
+    }
+  }
+  return in;
+}
+
+isl::union_map flow_of(const isl::union_map& sink, const isl::union_map& must, const isl::union_map& may, const isl::schedule& order) {
+  return isl::union_access_info(sink).set_must_source(must).set_may_source(may).set_schedule(order).compute_flow().may_dependence();
+}
+
+// Splits a union relation by statements; pairs of updates by one operation become reduction dependences.
+void split(const Scop& scop, const isl::union_map& all, DependenceKind kind, const std::string& array, Dependences& list) {
+  std::map<std::string, int> by_id;
+  for (std::size_t i = 0; i < scop.statements.size(); ++i) by_id[statement_id(scop.statements[i].name)] = static_cast<int>(i);
+  std::vector<isl::map> maps;
+  all.foreach_map([&](isl::map m) { maps.push_back(m); });
+  std::vector<Dependence> found;
+  for (const isl::map& m : maps) {
+    const int source = by_id.at(tuple_name(m.domain()));
+    const int sink = by_id.at(tuple_name(m.range()));
+    const Statement& a = scop.statements[static_cast<std::size_t>(source)];
+    const Statement& b = scop.statements[static_cast<std::size_t>(sink)];
+    const bool reduction = same_reduction(a, b) && a.target == array && b.target == array;
+    found.push_back({reduction ? DependenceKind::kReduction : kind, source, sink, array, m});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Dependence& x, const Dependence& y) {
+    return std::pair(x.source, x.sink) < std::pair(y.source, y.sink);
+  });
+  for (const Dependence& d : found) add(list, d.kind, d.source, d.sink, d.array, d.relation);
+}
+
+void in_place_dependences(const Scop& scop, const std::string& array, const isl::schedule& order, Dependences& list) {
+  const InPlace in = accesses_of(scop, array);
+  split(scop, flow_of(in.reads, in.writes, in.updates, order), DependenceKind::kFlow, array, list);
+  const isl::union_map all_writes = in.writes.unite(in.updates);
+  split(scop, flow_of(all_writes, in.writes, in.updates, order), DependenceKind::kOutput, array, list);
+  const isl::union_map reads_then_writes = in.reads.apply_range(all_writes.reverse());
+  split(scop, flow_of(all_writes, in.writes, in.reads, order).intersect(reads_then_writes), DependenceKind::kAnti, array, list);
+}
+
+}  // namespace
+
+std::string to_text(DependenceKind kind) {
+  static const char* const names[] = {"flow", "anti", "output", "reduction"};
+  return names[static_cast<int>(kind)];
+}
+
+Dependences compute_dependences(const Scop& scop) {
+  Dependences list;
+  std::optional<isl::schedule> order;
+  for (const auto& [name, array] : scop.arrays) {
+    if (!array.in_place && !array.scalar) {
+      tensor_dependences(scop, name, list);
+      continue;
+    }
+    if (!order) {
+      std::map<int, isl::set> domains;
+      for (std::size_t i = 0; i < scop.statements.size(); ++i) domains[static_cast<int>(i)] = scop.statements[i].domain;
+      order = to_isl(scop.original, domains);
+    }
+    in_place_dependences(scop, name, *order, list);
+  }
+  return list;
+}
+
+std::string to_text(const Scop& scop, const Dependences& dependences) {
+  std::string text = "dependences of " + scop.name + "\n";
+  for (const Dependence& d : dependences)
+    text += to_text(d.kind) + " " + scop.statements[static_cast<std::size_t>(d.source)].name + " -> " +
+            scop.statements[static_cast<std::size_t>(d.sink)].name + " through " + d.array + "\n  " + text_of(d.relation) + "\n";
+  return text;
+}
+
+}  // namespace facet

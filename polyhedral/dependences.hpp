@@ -1,0 +1,33 @@
+// Dependences of a Scop: which instance must run before which. They belong to a Scop; a rewrite step brings its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyhedral/scop.hpp"
+
+namespace facet {
+
+enum class DependenceKind { kFlow, kAnti, kOutput, kReduction };
+std::string to_text(DependenceKind kind);
+
+// { source instance -> sink instance } through `array`. kReduction: two updates of one element by the same associative and
+// commutative operation; their order is free unless numerics say strict.
+struct Dependence {
+  DependenceKind kind = DependenceKind::kFlow;
+  int source = 0;
+  int sink = 0;
+  std::string array;
+  isl::map relation;
+};
+
+using Dependences = std::vector<Dependence>;
+
+// SSA tensors by composition: every write of an element precedes every read of it. In-place arrays by isl's flow analysis on the
+// original order. Throws isl's exceptions: call it inside guarded().
+Dependences compute_dependences(const Scop& scop);
+
+// isl text, one line each (stage "deps").
+std::string to_text(const Scop& scop, const Dependences& dependences);
+
+}  // namespace facet

@@ -1,0 +1,90 @@
+// The doorway to isl: contexts, quotas and watchdog, and the few operations the C++ bindings lack. Nobody else includes isl.
+#pragma once
+
+#include <isl/aff.h>
+#include <isl/ast.h>
+#include <isl/ast_build.h>
+#include <isl/cpp.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "facet/result.hpp"
+
+namespace facet {
+
+// The calling thread's context. It lives as long as the process; isl objects never cross threads.
+isl::ctx isl_context();
+
+// How much one guarded call may cost. A deadline in the past means: no time left.
+struct Budget {
+  unsigned long operations = 200'000'000;   // isl's own count; 0 is unlimited
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+
+  Budget part(double fraction) const;       // the same quota, at most `fraction` of the remaining time
+  bool expired() const;
+};
+
+// Runs `fn` under the budget; isl's exceptions, a used-up quota and the watchdog's abort become a diagnostic that names
+// `stage`. kBudgetExhausted means "fall back"; kInternalError is a bug of ours.
+Result<Done> guarded(const std::string& stage, const Budget& budget, const std::function<void()>& fn);
+
+// Gaps in isl/cpp.h -------------------------------------------------------------------------------------------------------
+
+isl::set read_set(const std::string& text);
+isl::map read_map(const std::string& text);
+isl::pw_aff read_pw_aff(const std::string& text);
+isl::map all_pairs(const isl::set& domain, const isl::set& range);
+isl::union_map empty_union_map();
+isl::union_set empty_union_set();
+
+isl::schedule schedule_from_domain(const isl::union_set& domain);
+isl::schedule schedule_sequence(const isl::schedule& first, const isl::schedule& second);
+// Inserts a one-member band on top, marked with `mark`, its loop option `atomic` (one loop, guards inside).
+isl::schedule schedule_insert_loop(const isl::schedule& below, const isl::multi_union_pw_aff& member, const std::string& mark);
+
+// { S[i] -> T[j] : f(i) OP g(j) } for one-dimensional f over S and g over T.
+enum class Compare { kLess, kEqual, kGreater };
+isl::map compare_map(const isl::pw_aff& f, Compare op, const isl::pw_aff& g);
+
+// A point of a set with its parameters: the lexicographically smallest, parameters first; nullopt when empty. Of a relation:
+// the coordinates of its domain first, then of its range.
+struct Point {
+  std::vector<std::pair<std::string, std::int64_t>> parameters;
+  std::vector<std::int64_t> coordinates;
+};
+std::optional<Point> smallest_point(const isl::set& set);
+std::optional<Point> smallest_point(const isl::map& map);
+
+// Box hull of { outer -> element } with constant sizes: per element dimension an offset (affine in the outer dimensions) and
+// its size, or nullopt where no constant size exists.
+struct BoxDimension {
+  isl::aff offset;                          // { [outer] -> [offset] }
+  std::optional<std::int64_t> size;
+};
+std::vector<BoxDimension> box_hull(const isl::map& footprint);
+
+isl::pw_aff floor_div(const isl::pw_aff& f, std::int64_t size);       // floor(f / size)
+isl::pw_aff multiply(const isl::pw_aff& f, std::int64_t factor);
+isl::pw_aff add_constant(const isl::pw_aff& f, std::int64_t value);
+isl::pw_aff output_dimension(const isl::set& domain, unsigned position);   // { S[i] -> [i_position] }
+
+isl::aff zero_aff(const isl::map& over_domain_of);                         // { [outer] -> [0] }
+isl::set flat_domain(const isl::map& map, const std::string& tuple);       // { [o] -> A[e] } as { tuple[o.., e..] }
+
+// { S[i] -> [values...] } on `domain`.
+isl::map map_to_values(const isl::set& domain, const std::vector<isl::pw_aff>& values);
+
+unsigned dimensions(const isl::set& set);
+std::string tuple_name(const isl::set& set);
+std::string text_of(const isl::set& set);
+std::string text_of(const isl::map& map);
+std::string text_of(const isl::pw_aff& pa);
+std::string text_of(const isl::schedule& schedule);
+
+}  // namespace facet

@@ -1,0 +1,186 @@
+// Legality by descending the tree with the dependences not yet decided.
+//
+// At a loop with member f a dependence pair (S[i], T[j]) is kept when f_S(i) < f_T(j), violated when f_S(i) > f_T(j), and undecided
+// when equal; at a sequence the children's order decides; a pair still undecided at a leaf connects two instances that run at the
+// same time. So each pair is looked at once per level and the first violated loop is known. A loop whose iterations may run
+// concurrently must decide no pair: every pair that reaches it must stay undecided (zero distance).
+//
+// Reduction dependences (two updates of one element by one operation) are free of order unless numerics are strict, but a
+// concurrent loop may not carry them: two threads would update one element. A vector loop may (its lanes keep partial results).
+#include "polyhedral/legality.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "polyhedral/storage.hpp"
+
+namespace facet {
+
+namespace {
+
+struct Pending {
+  const Dependence* dependence;
+  isl::map pairs;
+};
+
+struct Found {
+  std::string question;
+  const Dependence* dependence;
+  isl::map pairs;
+  std::string loop;
+};
+
+bool concurrent(LoopKind kind) { return kind != LoopKind::kSerial && kind != LoopKind::kUnroll && kind != LoopKind::kVector; }
+
+class Judge {
+ public:
+  explicit Judge(const Schedule& schedule) : schedule_(schedule), strict_(schedule.scop->reassociate == Numerics::Reassociate::kStrict) {}
+
+  std::optional<Found> run() {
+    std::vector<Pending> all;
+    for (const Dependence& d : *schedule_.dependences) all.push_back({&d, d.relation});
+    return at(schedule_.tree, std::move(all));
+  }
+
+  // Does loop `id` decide any pair?
+  bool carries(int id, bool count_reductions) {
+    asked_ = id;
+    count_reductions_ = count_reductions;
+    run();
+    return carried_;
+  }
+
+ private:
+  bool free_order(const Dependence& d) const { return d.kind == DependenceKind::kReduction && !strict_; }
+
+  std::optional<Found> at(const TreePtr& node, std::vector<Pending> pending) {
+    switch (node->kind) {
+      case Tree::Kind::kLoop: return at_loop(*node, std::move(pending));
+      case Tree::Kind::kSequence: return at_sequence(*node, std::move(pending));
+      case Tree::Kind::kLeaf: break;
+    }
+    for (Pending& p : pending) {
+      if (free_order(*p.dependence) || p.dependence->source != p.dependence->sink) continue;
+      if (!p.pairs.is_empty()) return Found{"order", p.dependence, p.pairs, ""};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Found> at_loop(const Tree& loop, std::vector<Pending> pending) {
+    std::vector<Pending> below;
+    for (Pending& p : pending) {
+      const isl::pw_aff& f = loop.member.at(p.dependence->source);
+      const isl::pw_aff& g = loop.member.at(p.dependence->sink);
+      const isl::map backward = p.pairs.intersect(compare_map(f, Compare::kGreater, g));
+      if (!free_order(*p.dependence) && !backward.is_empty()) return Found{"order", p.dependence, backward, loop.names.at(p.dependence->source)};
+      if (const std::optional<Found> found = carried_by(loop, p, backward, f, g)) return found;
+      const isl::map equal = p.pairs.intersect(compare_map(f, Compare::kEqual, g));
+      if (!equal.is_empty()) below.push_back({p.dependence, equal});
+    }
+    return at(loop.children[0], std::move(below));
+  }
+
+  std::optional<Found> carried_by(const Tree& loop, const Pending& p, const isl::map& backward, const isl::pw_aff& f, const isl::pw_aff& g) {
+    const bool asked = loop.id == asked_ && (count_reductions_ || !free_order(*p.dependence));
+    const bool any_order = concurrent(loop.mark.kind) || (loop.mark.kind == LoopKind::kVector && !free_order(*p.dependence));
+    if (!asked && !any_order) return std::nullopt;
+    const isl::map carried = p.pairs.intersect(compare_map(f, Compare::kLess, g)).unite(backward);
+    if (carried.is_empty()) return std::nullopt;
+    if (asked) carried_ = true;
+    if (!any_order) return std::nullopt;
+    return Found{loop.mark.kind == LoopKind::kVector ? "vector" : "parallel", p.dependence, carried, loop.names.at(p.dependence->source)};
+  }
+
+  std::optional<Found> at_sequence(const Tree& node, std::vector<Pending> pending) {
+    const auto position = [&](int statement) {
+      for (std::size_t i = 0; i < node.children.size(); ++i)
+        if (contains(node.children[i], statement)) return i;
+      return node.children.size();
+    };
+    std::vector<std::vector<Pending>> below(node.children.size());
+    for (Pending& p : pending) {
+      const std::size_t a = position(p.dependence->source);
+      const std::size_t b = position(p.dependence->sink);
+      if (a == b) {
+        below[a].push_back(std::move(p));
+      } else if (a > b && !free_order(*p.dependence)) {
+        return Found{"order", p.dependence, p.pairs, ""};
+      }
+    }
+    for (std::size_t i = 0; i < below.size(); ++i)
+      if (std::optional<Found> found = at(node.children[i], std::move(below[i]))) return found;
+    return std::nullopt;
+  }
+
+  const Schedule& schedule_;
+  bool strict_;
+  int asked_ = -2;
+  bool count_reductions_ = false;
+  bool carried_ = false;
+};
+
+Violation describe(const Schedule& schedule, const Found& found) {
+  const Dependence& d = *found.dependence;
+  const Statement& source = schedule.statement(d.source);
+  const Statement& sink = schedule.statement(d.sink);
+  Violation v;
+  v.question = found.question;
+  v.kind = d.kind;
+  v.array = d.array;
+  v.source = source.name;
+  v.sink = sink.name;
+  v.source_iterators = source.iterators;
+  v.sink_iterators = sink.iterators;
+  v.loop = found.loop;
+  const std::optional<Point> point = smallest_point(found.pairs);
+  if (!point) return v;
+  for (const auto& [id, value] : point->parameters) v.symbols.emplace_back(id.substr(2), value);
+  const auto split = point->coordinates.begin() + static_cast<std::ptrdiff_t>(source.iterators.size());
+  v.source_instance.assign(point->coordinates.begin(), split);
+  v.sink_instance.assign(split, point->coordinates.end());
+  v.element = element_of(schedule, d, v);
+  return v;
+}
+
+std::string instance_text(const std::string& name, const std::vector<std::int64_t>& at) {
+  std::string text;
+  for (const std::int64_t x : at) text += (text.empty() ? "" : ", ") + std::to_string(x);
+  return name + "[" + text + "]";
+}
+
+}  // namespace
+
+std::vector<std::int64_t> element_of(const Schedule& schedule, const Dependence& d, const Violation& v) {
+  const auto evaluate = [&](const Statement& s, const std::vector<ExprPtr>& subscripts, const std::vector<std::int64_t>& at) {
+    SymbolValues values(v.symbols.begin(), v.symbols.end());
+    for (std::size_t i = 0; i < s.iterators.size(); ++i) values[s.iterators[i]] = at[i];
+    std::vector<std::int64_t> element;
+    for (const ExprPtr& e : subscripts) element.push_back(evaluate_index(e, values));
+    return element;
+  };
+  // The written side has one plain access, so the element is its; a flow's source and an anti dependence's sink write.
+  if (d.kind == DependenceKind::kAnti) return evaluate(schedule.statement(d.sink), schedule.statement(d.sink).subscripts, v.sink_instance);
+  return evaluate(schedule.statement(d.source), schedule.statement(d.source).subscripts, v.source_instance);
+}
+
+std::optional<Violation> find_violation(const Schedule& schedule) {
+  if (const std::optional<Found> found = Judge(schedule).run()) return describe(schedule, *found);
+  return find_storage_violation(schedule);
+}
+
+bool carries_dependence(const Schedule& schedule, int loop, bool count_reductions) {
+  return Judge(schedule).carries(loop, count_reductions);
+}
+
+std::string to_text(const Violation& v) {
+  std::string symbols;
+  for (const auto& [name, value] : v.symbols) symbols += ", " + name + " = " + std::to_string(value);
+  const std::string through = " (" + to_text(v.kind) + " through " + instance_text(v.array, v.element) + symbols + ")";
+  const std::string a = instance_text(v.source, v.source_instance);
+  const std::string b = instance_text(v.sink, v.sink_instance);
+  if (v.question == "order") return a + " must run before " + b + through;
+  if (v.question == "storage") return b + " would not find the value that " + a + " leaves for it" + through;
+  return a + " and " + b + " are in different iterations of the " + v.question + " loop '" + v.loop + "' and may not run together" + through;
+}
+
+}  // namespace facet

@@ -1,0 +1,96 @@
+// The schedule value: statements by number, the original schedule, outer schedules.
+#include "polyhedral/schedule.hpp"
+
+#include <algorithm>
+
+#include "polyhedral/affine.hpp"
+
+namespace facet {
+
+const Statement& Schedule::statement(int s) const {
+  const int n = static_cast<int>(scop->statements.size());
+  return s < n ? scop->statements[static_cast<std::size_t>(s)] : copies[static_cast<std::size_t>(s - n)];
+}
+
+int Schedule::statement_count() const { return static_cast<int>(scop->statements.size() + copies.size()); }
+
+int Schedule::find(const std::string& name) const {
+  for (int s = 0; s < statement_count(); ++s)
+    if (statement(s).name == name) return s;
+  return -1;
+}
+
+std::map<int, isl::set> Schedule::domains() const {
+  std::map<int, isl::set> all;
+  for (const int s : statements_of(tree)) all[s] = statement(s).domain;
+  return all;
+}
+
+namespace {
+
+// The innermost loop that encloses every access of `array`; -1: the whole group.
+int enclosing_loop(const Scop& scop, const std::string& array) {
+  std::vector<int> common;
+  bool first = true;
+  for (std::size_t s = 0; s < scop.statements.size(); ++s) {
+    const Statement& st = scop.statements[s];
+    const bool touches = st.target == array || std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+    if (!touches) continue;
+    std::vector<int> ids;
+    for (const TreePtr& loop : loops_around(scop.original, static_cast<int>(s))) ids.push_back(loop->id);
+    if (first) {
+      common = ids;
+    } else {
+      std::size_t n = 0;
+      while (n < common.size() && n < ids.size() && common[n] == ids[n]) ++n;
+      common.resize(n);
+    }
+    first = false;
+  }
+  return common.empty() ? -1 : common.back();
+}
+
+}  // namespace
+
+Schedule original_schedule(std::shared_ptr<const Scop> scop, std::shared_ptr<const Dependences> dependences) {
+  Schedule s;
+  s.scop = std::move(scop);
+  s.dependences = std::move(dependences);
+  s.tree = s.scop->original;
+  for_each_loop(s.tree, [&](const Tree& t) { s.next_loop = std::max(s.next_loop, t.id + 1); });
+  for (const auto& [name, array] : s.scop->arrays) {
+    if (!array.scalar) continue;
+    StorageMap m;
+    m.array = name;
+    m.buffer = name;
+    m.at = enclosing_loop(*s.scop, name);
+    m.space = MemorySpace::kRegister;
+    s.storage.push_back(m);   // no sizes: one element per iteration of `at`
+  }
+  return s;
+}
+
+isl::map outer_schedule(const Schedule& schedule, int statement, int at) {
+  std::vector<isl::pw_aff> values;
+  for (const TreePtr& loop : loops_around(schedule.tree, statement)) {
+    if (at < 0) break;
+    values.push_back(loop->member.at(statement));
+    if (loop->id == at) break;
+  }
+  const isl::set& domain = schedule.statement(statement).domain;
+  return map_to_values(domain, values);
+}
+
+std::string to_text(const Schedule& schedule) {
+  std::string text = "schedule of " + schedule.scop->name + "\n";
+  text += to_text(schedule.tree, [&](int s) { return schedule.statement(s).name; });
+  for (const StorageMap& m : schedule.storage) {
+    text += std::string(m.kind == StorageMap::Kind::kContract ? "contract " : "promote ") + m.array + " -> " + m.buffer;
+    std::string sizes;
+    for (const ExprPtr& e : m.sizes) sizes += (sizes.empty() ? "" : ", ") + to_text(e);
+    text += "[" + sizes + "] at loop " + std::to_string(m.at) + "\n";
+  }
+  return text;
+}
+
+}  // namespace facet

@@ -1,0 +1,56 @@
+// Schedule: the state of scheduling as a value. Scop, executed statements, storage maps, tree. Transforms make a new one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "facet/loop_ast.hpp"
+#include "polyhedral/dependences.hpp"
+#include "polyhedral/scop.hpp"
+
+namespace facet {
+
+// Where an array's elements live while the loop `at` runs one iteration (at = -1: the whole group).
+//   kContract   the array has no other storage: one box per iteration of `at`
+//   kPromote    a copy of the part of the array used below `at`; `copy_in` / `copy_out` name the copying statements
+// Element e of the array is element (e - offset) of a buffer of extents `sizes`, in the dimension order `order`, the innermost
+// `inner[d]` of dimension d split off and placed last (packed tiles).
+struct StorageMap {
+  enum class Kind { kContract, kPromote };
+  Kind kind = Kind::kContract;
+  std::string array;
+  std::string buffer;                          // name of the new buffer
+  int at = -1;                                 // loop id
+  MemorySpace space = MemorySpace::kStack;
+  std::vector<isl::aff> offsets;               // per array dimension, affine in the schedule of the loops down to `at`
+  std::vector<ExprPtr> sizes;                  // per array dimension
+  std::vector<int> order;                      // buffer dimension -> array dimension
+  std::vector<std::int64_t> inner;             // per array dimension, 0: not split
+  int copy_in = -1, copy_out = -1;             // statement numbers
+};
+
+struct Schedule {
+  std::shared_ptr<const Scop> scop;
+  std::shared_ptr<const Dependences> dependences;
+  std::vector<Statement> copies;               // executed statements beyond the Scop's: number = scop statements + position
+  TreePtr tree;
+  std::vector<StorageMap> storage;
+  int next_loop = 0;
+
+  const Statement& statement(int s) const;
+  int statement_count() const;
+  int find(const std::string& statement) const;   // -1 when absent
+  std::map<int, isl::set> domains() const;        // of the statements in the tree
+};
+
+// The schedule of the program's own order: block-scope scalars contracted, nothing else.
+Schedule original_schedule(std::shared_ptr<const Scop> scop, std::shared_ptr<const Dependences> dependences);
+
+// { S[i] -> [values of the loops around S, outermost first, down to and including loop `at`] }
+isl::map outer_schedule(const Schedule& schedule, int statement, int at);
+
+// The tree's text (stage "schedule").
+std::string to_text(const Schedule& schedule);
+
+}  // namespace facet

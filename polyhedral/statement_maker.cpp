@@ -1,0 +1,217 @@
+// StatementMaker: domains, access relations and the natural nest.
+#include "polyhedral/statement_maker.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <set>
+
+#include "polyhedral/affine.hpp"
+
+namespace facet {
+
+namespace {
+
+std::int64_t lowest(DType t) {
+  switch (t) {
+    case DType::kI8: return std::numeric_limits<std::int8_t>::min();
+    case DType::kI16: return std::numeric_limits<std::int16_t>::min();
+    case DType::kI32: return std::numeric_limits<std::int32_t>::min();
+    case DType::kI64: return std::numeric_limits<std::int64_t>::min();
+    default: return 0;
+  }
+}
+
+std::int64_t highest(DType t) {
+  switch (t) {
+    case DType::kBool: return 1;
+    case DType::kI8: return std::numeric_limits<std::int8_t>::max();
+    case DType::kU8: return std::numeric_limits<std::uint8_t>::max();
+    case DType::kI16: return std::numeric_limits<std::int16_t>::max();
+    case DType::kU16: return std::numeric_limits<std::uint16_t>::max();
+    case DType::kI32: return std::numeric_limits<std::int32_t>::max();
+    case DType::kU32: return std::numeric_limits<std::uint32_t>::max();
+    default: return std::numeric_limits<std::int64_t>::max();
+  }
+}
+
+std::string extents_text(const Array& a, const std::vector<std::string>& subscripts) {
+  std::string text;
+  for (std::size_t d = 0; d < subscripts.size(); ++d)
+    text += (d ? " and 0 <= " : "0 <= ") + subscripts[d] + " < " + *isl_text(a.extents[d], {});
+  return text.empty() ? "1 = 1" : text;
+}
+
+// Does `value` read the array it writes (not through the update form)?
+bool reads_itself(const Statement& s) {
+  return std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == s.target; });
+}
+
+}  // namespace
+
+ExprPtr identity_of(ReduceKind kind, DType type) {
+  switch (kind) {
+    case ReduceKind::kSum: return int_literal(type, 0);
+    case ReduceKind::kProd: return int_literal(type, 1);
+    case ReduceKind::kAny: return int_literal(DType::kBool, 0);
+    case ReduceKind::kAll: return int_literal(DType::kBool, 1);
+    case ReduceKind::kMax:
+      return is_float(type) ? literal(type, -std::numeric_limits<double>::infinity()) : int_literal(type, lowest(type));
+    default: return is_float(type) ? literal(type, std::numeric_limits<double>::infinity()) : int_literal(type, highest(type));
+  }
+}
+
+StatementMaker::StatementMaker(const Program& program, const std::string& name) : program_(program) {
+  scop_.name = name;
+  scop_.symbols = program.symbols;
+  scop_.context = context_of(program.symbols, program.assumptions);
+  scop_.reassociate = program.numerics.reassociate;
+}
+
+bool StatementMaker::is_symbol(const std::string& name) const {
+  return std::any_of(program_.symbols.begin(), program_.symbols.end(), [&](const Symbol& s) { return s.name == name; });
+}
+
+void StatementMaker::declare_arrays(const std::vector<int>& nodes) {
+  std::set<std::string> defined, used, in_place;
+  std::set<int> inside(nodes.begin(), nodes.end());
+  for (const int n : nodes) {
+    const Node& node = program_.nodes[static_cast<std::size_t>(n)];
+    for (const std::string& t : node.out) defined.insert(t);
+    for (const Equation& q : node.equations) defined.insert(q.tensor);
+    for (const std::string& t : node.in) used.insert(t);
+    for (const std::string& t : node.inout) used.insert(t), in_place.insert(t);
+    if (!node.loops.empty()) in_place.insert(node.out.begin(), node.out.end());
+  }
+  std::set<std::string> later(program_.outputs.begin(), program_.outputs.end());
+  for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
+    if (inside.count(static_cast<int>(n)) || (!nodes.empty() && static_cast<int>(n) < nodes.front())) continue;
+    for (const std::string& t : program_.nodes[n].in) later.insert(t);
+    for (const std::string& t : program_.nodes[n].inout) later.insert(t);
+  }
+  used.insert(defined.begin(), defined.end());
+  for (const std::string& name : used) {
+    const auto it = program_.tensors.find(name);
+    if (it == program_.tensors.end()) continue;   // a symbol among a loops node's inputs
+    Array a;
+    a.name = name;
+    a.dtype = it->second.dtype;
+    a.extents = it->second.shape;
+    a.external = !defined.count(name);
+    a.live_out = later.count(name) || (a.external && in_place.count(name));
+    a.in_place = in_place.count(name) > 0;
+    scop_.arrays[name] = a;
+  }
+}
+
+std::string StatementMaker::fresh_array(const std::string& base, DType type, const std::vector<Range>& ranges, bool scalar) {
+  std::string name = base;
+  for (int i = 2; scop_.arrays.count(name) || program_.tensors.count(name); ++i) name = base + std::to_string(i);
+  Array a;
+  a.name = name;
+  a.dtype = type;
+  a.scalar = scalar;
+  for (const Range& r : ranges) a.extents.push_back(idx_sub(r.upper, r.lower));
+  scop_.arrays[name] = a;
+  return name;
+}
+
+std::vector<ExprPtr> StatementMaker::positions(const std::vector<Range>& ranges) const {
+  std::vector<ExprPtr> subscripts;
+  for (const Range& r : ranges) subscripts.push_back(idx_sub(index(r.name), r.lower));
+  return subscripts;
+}
+
+std::string StatementMaker::unique_statement(const std::string& name) const {
+  std::string unique = name;
+  for (int i = 1; scop_.find(unique) >= 0; ++i) unique = name + "." + std::to_string(i);
+  return unique;
+}
+
+int StatementMaker::add(const Description& d) {
+  Statement s;
+  s.name = unique_statement(d.name);
+  for (const Range& r : d.ranges) s.iterators.push_back(r.name);
+  std::string constraints = "1 = 1";
+  for (std::size_t k = 0; k < d.ranges.size(); ++k) {
+    const std::string i = "i" + std::to_string(k);
+    constraints += " and " + *isl_text(d.ranges[k].lower, s.iterators) + " <= " + i + " < " + *isl_text(d.ranges[k].upper, s.iterators);
+  }
+  for (const ExprPtr& c : d.conditions) constraints += " and " + *isl_text(c, s.iterators);
+  if (!d.extra_constraints.empty()) constraints += " and " + d.extra_constraints;
+  const std::string tuple = tuple_text(statement_id(s.name), s.iterators.size());
+  s.domain = read_set(parameter_prefix(scop_.symbols) + "{ " + tuple + " : " + constraints + " }").intersect_params(scop_.context);
+  s.target = d.target;
+  s.subscripts = d.subscripts;
+  s.value = d.value;
+  s.update = d.update;
+  s.place = d.place;
+  s.write = access_of(s, s.target, s.subscripts, false, true);
+  walk(s.value, [&](const Expr& e) {
+    if (e.op == Op::kRead) s.reads.push_back(access_of(s, e.name, e.args, e.pad != nullptr, false));
+  });
+  s.kind = s.update ? StatementKind::kReduce : reads_itself(s) ? StatementKind::kRecurrence : StatementKind::kMap;
+  scop_.statements.push_back(std::move(s));
+  return static_cast<int>(scop_.statements.size()) - 1;
+}
+
+// A data-dependent subscript covers its whole dimension (it is clamped into it); a padded read is cut to the array.
+Access StatementMaker::access_of(const Statement& s, const std::string& name, const std::vector<ExprPtr>& subscripts, bool cut,
+                                 bool) const {
+  const Array& a = scop_.arrays.at(name);
+  Access access;
+  access.array = name;
+  std::vector<std::string> elements;
+  std::string constraints = "1 = 1";
+  for (std::size_t d = 0; d < subscripts.size(); ++d) {
+    const std::string e = "a" + std::to_string(d);
+    elements.push_back(e);
+    const std::optional<std::string> text = isl_text(subscripts[d], s.iterators);
+    if (text) {
+      constraints += " and " + e + " = " + *text;
+    } else {
+      access.exact = false;
+      constraints += " and 0 <= " + e + " < " + *isl_text(a.extents[d], {});
+    }
+  }
+  std::string range = array_id(name) + "[";
+  for (std::size_t d = 0; d < elements.size(); ++d) range += (d ? ", " : "") + elements[d];
+  const std::string head = parameter_prefix(scop_.symbols) + "{ " + tuple_text(statement_id(s.name), s.iterators.size()) + " -> " + range + "] : ";
+  access.whole = read_map(head + constraints + " }").intersect_domain(s.domain);
+  const std::string inside = parameter_prefix(scop_.symbols) + "{ " + range + "] : " + extents_text(a, elements) + " }";
+  // `scalar` arrays have no fixed extents: nothing to be inside of.
+  access.relation = a.scalar ? access.whole : access.whole.intersect_range(read_set(inside));
+  if (cut) access.whole = access.relation;
+  return access;
+}
+
+TreePtr StatementMaker::loop(const std::vector<int>& statements, std::size_t dim, int sign, TreePtr body) {
+  Tree t;
+  t.id = next_loop_++;
+  for (const int s : statements) {
+    const Statement& st = statement(s);
+    t.names[s] = st.iterators[dim];
+    t.member[s] = read_pw_aff(parameter_prefix(scop_.symbols) + "{ " + tuple_text(statement_id(st.name), st.iterators.size()) +
+                              " -> [" + (sign < 0 ? "-i" : "i") + std::to_string(dim) + "] }");
+  }
+  return make_loop_tree(std::move(t), std::move(body));
+}
+
+TreePtr StatementMaker::nest(const std::vector<int>& statements, std::size_t shared) {
+  std::vector<TreePtr> parts;
+  for (const int s : statements) {
+    TreePtr t = make_leaf(s);
+    for (std::size_t d = statement(s).iterators.size(); d-- > shared;) t = loop({s}, d, 1, std::move(t));
+    parts.push_back(std::move(t));
+  }
+  TreePtr t = make_sequence(std::move(parts));
+  for (std::size_t d = shared; d-- > 0;) t = loop(statements, d, 1, std::move(t));
+  return t;
+}
+
+Scop StatementMaker::finish(TreePtr original) {
+  scop_.original = std::move(original);
+  return std::move(scop_);
+}
+
+}  // namespace facet

@@ -1,0 +1,59 @@
+// StatementMaker: builds the statements, arrays and original order of a Scop; shared by equations and loop nests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyhedral/scop.hpp"
+
+namespace facet {
+
+// The value that does not change a reduction (contract P9).
+ExprPtr identity_of(ReduceKind kind, DType type);
+
+class StatementMaker {
+ public:
+  // What a statement is made of; ranges give the domain's dimensions, conditions cut it.
+  struct Description {
+    std::string name;                 // made unique: "h0", "h0.1", ...
+    std::vector<Range> ranges;
+    std::vector<ExprPtr> conditions;
+    std::string target;
+    std::vector<ExprPtr> subscripts;
+    ExprPtr value;
+    std::optional<ReduceKind> update;
+    Place place;
+    std::string extra_constraints;    // isl text over i0.. (strides), may be empty
+  };
+
+  StatementMaker(const Program& program, const std::string& name);
+
+  void declare_arrays(const std::vector<int>& nodes);
+  const Array& array(const std::string& name) const { return scop_.arrays.at(name); }
+  bool is_symbol(const std::string& name) const;
+
+  // A new array indexed by `ranges` (lower bounds are subtracted by `positions`).
+  std::string fresh_array(const std::string& base, DType type, const std::vector<Range>& ranges, bool scalar = false);
+  std::vector<ExprPtr> positions(const std::vector<Range>& ranges) const;
+
+  int add(const Description& d);
+  const Statement& statement(int s) const { return scop_.statements[static_cast<std::size_t>(s)]; }
+
+  // The natural nest: the first `shared` loops around all statements, each statement's further loops around it alone.
+  TreePtr nest(const std::vector<int>& statements, std::size_t shared);
+  // A loop over the given statements at dimension `dim`; `sign` -1 for a descending loop.
+  TreePtr loop(const std::vector<int>& statements, std::size_t dim, int sign, TreePtr body);
+
+  Scop finish(TreePtr original);
+  const Program& program() const { return program_; }
+
+ private:
+  Access access_of(const Statement& s, const std::string& array, const std::vector<ExprPtr>& subscripts, bool cut, bool write) const;
+  std::string unique_statement(const std::string& name) const;
+
+  const Program& program_;
+  Scop scop_;
+  int next_loop_ = 0;
+};
+
+}  // namespace facet

@@ -1,0 +1,84 @@
+// The storage question.
+//
+// A contracted array has one box per iteration of its loop `at`. A read finds its value exactly when
+//   (1) the write it depends on runs in the same iteration of every loop down to `at` (no flow is carried outside the box), and
+//   (2) no other element shares its cell: below `at` the map from element to cell is injective. With cell = element - offset and
+//       the box as large as the footprint that holds by construction; without sizes (a scalar) the footprint of one iteration
+//       must be a single element.
+#include "polyhedral/storage.hpp"
+
+#include <algorithm>
+
+namespace facet {
+
+namespace {
+
+// Pairs of `d` whose instances lie in different iterations of the loops down to `at`.
+isl::map crossing(const Schedule& schedule, const Dependence& d, int at) {
+  const isl::map f = outer_schedule(schedule, d.source, at);
+  const isl::map g = outer_schedule(schedule, d.sink, at);
+  if (f.range_tuple_dim() != g.range_tuple_dim()) return d.relation;
+  return d.relation.subtract(f.apply_range(g.reverse()));
+}
+
+Violation violation_of(const Schedule& schedule, const Dependence& d, const isl::map& pairs) {
+  const Statement& source = schedule.statement(d.source);
+  const Statement& sink = schedule.statement(d.sink);
+  Violation v;
+  v.question = "storage";
+  v.kind = d.kind;
+  v.array = d.array;
+  v.source = source.name;
+  v.sink = sink.name;
+  v.source_iterators = source.iterators;
+  v.sink_iterators = sink.iterators;
+  if (const std::optional<Point> point = smallest_point(pairs)) {
+    for (const auto& [id, value] : point->parameters) v.symbols.emplace_back(id.substr(2), value);
+    const auto split = point->coordinates.begin() + static_cast<std::ptrdiff_t>(source.iterators.size());
+    v.source_instance.assign(point->coordinates.begin(), split);
+    v.sink_instance.assign(split, point->coordinates.end());
+    v.element = element_of(schedule, d, v);
+  }
+  return v;
+}
+
+std::optional<Violation> contraction_violation(const Schedule& schedule, const StorageMap& m) {
+  for (const Dependence& d : *schedule.dependences) {
+    if (d.array != m.array || (d.kind != DependenceKind::kFlow && d.kind != DependenceKind::kReduction)) continue;
+    const isl::map lost = crossing(schedule, d, m.at);
+    if (!lost.is_empty()) return violation_of(schedule, d, lost);
+  }
+  if (!m.sizes.empty() || !schedule.scop->arrays.at(m.array).scalar) return std::nullopt;
+  const isl::map elements = footprint(schedule, m.array, m.at);
+  if (elements.is_single_valued()) return std::nullopt;
+  for (const Dependence& d : *schedule.dependences)
+    if (d.array == m.array) return violation_of(schedule, d, d.relation);
+  return std::nullopt;
+}
+
+}  // namespace
+
+isl::map footprint(const Schedule& schedule, const std::string& array, int at) {
+  std::optional<isl::map> all;
+  const auto add = [&](int s, const isl::map& relation) {
+    const isl::map part = outer_schedule(schedule, s, at).reverse().apply_range(relation);
+    all = all ? all->unite(part) : part;
+  };
+  for (const int s : statements_of(at < 0 ? schedule.tree : find_loop(schedule.tree, at))) {
+    const Statement& st = schedule.statement(s);
+    if (st.target == array) add(s, st.write.relation);
+    for (const Access& a : st.reads)
+      if (a.array == array) add(s, a.relation);
+  }
+  return all ? *all : isl::map();
+}
+
+std::optional<Violation> find_storage_violation(const Schedule& schedule) {
+  for (const StorageMap& m : schedule.storage) {
+    if (m.kind != StorageMap::Kind::kContract) continue;
+    if (std::optional<Violation> v = contraction_violation(schedule, m)) return v;
+  }
+  return std::nullopt;
+}
+
+}  // namespace facet

@@ -1,0 +1,21 @@
+// The storage question of legality: by value, over the storage-mapped accesses.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "polyhedral/legality.hpp"
+#include "polyhedral/schedule.hpp"
+
+namespace facet {
+
+// Does every read of a contracted array still find its value? (question "storage")
+std::optional<Violation> find_storage_violation(const Schedule& schedule);
+
+// The array element a dependence goes through at a violation's instances.
+std::vector<std::int64_t> element_of(const Schedule& schedule, const Dependence& dependence, const Violation& violation);
+
+// The part of `array` that the statements below loop `at` touch, per iteration: { [outer loops] -> A[element] }.
+isl::map footprint(const Schedule& schedule, const std::string& array, int at);
+
+}  // namespace facet

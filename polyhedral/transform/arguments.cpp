@@ -1,0 +1,121 @@
+// Checked access to a step's arguments.
+#include <algorithm>
+
+#include "polyhedral/transform/transform.hpp"
+
+namespace facet {
+
+namespace {
+
+std::string describe(const Argument& a) {
+  if (std::holds_alternative<Hole>(a.value)) return "a hole";
+  if (const auto* i = std::get_if<std::int64_t>(&a.value)) return std::to_string(*i);
+  if (std::holds_alternative<bool>(a.value)) return "a truth value";
+  if (const auto* s = std::get_if<std::string>(&a.value)) return "\"" + *s + "\"";
+  return std::holds_alternative<ArgumentList>(a.value) ? "a list" : "an object";
+}
+
+std::string join(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+void Arguments::bad(const std::string& name, const std::string& expected, const std::string& found) {
+  Place place = step_.place;
+  place.pointer += "/" + name;
+  complain(diagnose(Code::kBadStepArgument, place, {step_.verb, name, expected, found}));
+}
+
+void Arguments::refuse(const std::string& why, std::vector<std::string> notes) {
+  complain(diagnose(Code::kStepPrecondition, step_.place, {step_.verb, why}, std::move(notes)));
+}
+
+std::string Arguments::text(const std::string& name, const std::string& otherwise) {
+  const auto it = step_.arguments.find(name);
+  if (it == step_.arguments.end()) return otherwise;
+  if (const auto* s = std::get_if<std::string>(&it->second.value)) return *s;
+  bad(name, "a text", describe(it->second));
+  return otherwise;
+}
+
+std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise, std::int64_t lowest) {
+  const auto it = step_.arguments.find(name);
+  if (it == step_.arguments.end()) return otherwise;
+  const auto* i = std::get_if<std::int64_t>(&it->second.value);
+  if (i && *i >= lowest) return *i;
+  bad(name, "an integer from " + std::to_string(lowest), describe(it->second));
+  return otherwise;
+}
+
+std::vector<std::int64_t> Arguments::integers(const std::string& name, std::int64_t lowest) {
+  std::vector<std::int64_t> list;
+  const auto it = step_.arguments.find(name);
+  if (it == step_.arguments.end()) return list;
+  const auto* items = std::get_if<ArgumentList>(&it->second.value);
+  if (!items) {
+    bad(name, "a list of integers", describe(it->second));
+    return list;
+  }
+  for (const Argument& a : *items) {
+    const auto* i = std::get_if<std::int64_t>(&a.value);
+    if (!i || *i < lowest) {
+      bad(name, "integers from " + std::to_string(lowest), describe(a));
+      return {};
+    }
+    list.push_back(*i);
+  }
+  return list;
+}
+
+std::vector<std::string> Arguments::texts(const std::string& name) {
+  std::vector<std::string> list;
+  const auto it = step_.arguments.find(name);
+  if (it == step_.arguments.end()) return list;
+  if (const auto* one = std::get_if<std::string>(&it->second.value)) return {*one};
+  const auto* items = std::get_if<ArgumentList>(&it->second.value);
+  if (!items) {
+    bad(name, "a list of names", describe(it->second));
+    return list;
+  }
+  for (const Argument& a : *items) {
+    const auto* s = std::get_if<std::string>(&a.value);
+    if (!s) {
+      bad(name, "names", describe(a));
+      return {};
+    }
+    list.push_back(*s);
+  }
+  return list;
+}
+
+const ArgumentMap* Arguments::map(const std::string& name) const {
+  const auto it = step_.arguments.find(name);
+  return it == step_.arguments.end() ? nullptr : std::get_if<ArgumentMap>(&it->second.value);
+}
+
+int Arguments::statement(const std::string& name) {
+  const std::string wanted = text(name);
+  if (problem_) return -1;
+  const int s = schedule_.find(wanted);
+  if (s >= 0) return s;
+  std::vector<std::string> known;
+  for (int i = 0; i < schedule_.statement_count(); ++i) known.push_back(schedule_.statement(i).name);
+  Place place = step_.place;
+  place.pointer += "/" + name;
+  complain(diagnose(Code::kUnknownStatement, place, {wanted, schedule_.scop->name}, {"statements: " + join(known)}));
+  return -1;
+}
+
+TreePtr Arguments::loop(int statement, const std::string& name) {
+  if (problem_ || statement < 0) return nullptr;
+  if (TreePtr found = find_loop(schedule_.tree, statement, name)) return found;
+  std::vector<std::string> known;
+  for (const TreePtr& l : loops_around(schedule_.tree, statement)) known.push_back(l->names.at(statement));
+  complain(diagnose(Code::kUnknownLoop, step_.place, {schedule_.statement(statement).name, name, join(known)}));
+  return nullptr;
+}
+
+}  // namespace facet

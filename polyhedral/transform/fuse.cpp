@@ -1,0 +1,129 @@
+// fuse: several nests become one loop nest around their bodies.
+//
+//     for i { for j  S(i, j) }                 for i {
+//     for i { for j  T(i, j) }      -->          for j { S(i, j);  T(i, j) } }         fuse S, T at loops i, j
+//
+// The nests must be neighbours in one sequence (what stands between them stays before them) and each must have the named loops
+// outermost, in that order. Known elsewhere as loop fusion (Pluto, Halide compute_with). The near twin that moves a producer
+// inside a consumer's tile by footprint is compute-at. Refuses: fewer than two nests; a nest without such a loop.
+// Illegal where a sink would overtake its source; `shift` one of the loops first.
+#include <algorithm>
+
+#include "polyhedral/transform/transform.hpp"
+
+namespace facet {
+
+namespace {
+
+// The deepest sequence with the statements in different children; null when one leaf or loop holds them all.
+TreePtr common_sequence(const TreePtr& tree, const std::vector<int>& statements) {
+  TreePtr node = tree;
+  while (node->kind != Tree::Kind::kLeaf) {
+    TreePtr only;
+    for (const TreePtr& c : node->children)
+      if (std::all_of(statements.begin(), statements.end(), [&](int s) { return contains(c, s); })) only = c;
+    if (!only) return node->kind == Tree::Kind::kSequence ? node : nullptr;
+    node = only;
+  }
+  return nullptr;
+}
+
+// The loop name that the nest of `statement` has at `depth`.
+std::vector<std::string> loop_names(const Schedule& schedule, Arguments& args, int statement) {
+  const ArgumentMap* map = args.map("loops");
+  if (!map) return args.texts("loops");
+  const std::string& name = schedule.statement(statement).name;
+  const auto it = map->find(name);
+  std::vector<std::string> names;
+  if (it != map->end())
+    if (const auto* list = std::get_if<ArgumentList>(&it->second.value))
+      for (const Argument& a : *list)
+        if (const auto* s = std::get_if<std::string>(&a.value)) names.push_back(*s);
+  if (names.empty()) args.bad("loops", "a list of loop names for statement '" + name + "'", "none");
+  return names;
+}
+
+struct Nest {
+  TreePtr tree;
+  std::vector<std::string> loops;
+  int statement = -1;
+};
+
+Schedule apply(const Schedule& schedule, Arguments& args) {
+  std::vector<int> statements;
+  for (const std::string& name : args.texts("statements")) {
+    const int s = schedule.find(name);
+    if (s < 0) {
+      args.bad("statements", "statements of group '" + schedule.scop->name + "'", "\"" + name + "\"");
+      return schedule;
+    }
+    statements.push_back(s);
+  }
+  if (args.problem()) return schedule;
+  const TreePtr sequence = statements.size() < 2 ? nullptr : common_sequence(schedule.tree, statements);
+  if (!sequence) {
+    args.refuse("the statements do not stand in different nests of one sequence");
+    return schedule;
+  }
+  std::vector<Nest> nests;
+  std::vector<TreePtr> children;
+  std::size_t depth = 0;
+  for (const TreePtr& c : sequence->children) {
+    const auto s = std::find_if(statements.begin(), statements.end(), [&](int x) { return contains(c, x); });
+    if (s == statements.end()) {
+      children.push_back(c);
+      continue;
+    }
+    Nest nest{c, loop_names(schedule, args, *s), *s};
+    if (nests.empty()) depth = nest.loops.size();
+    if (nest.loops.size() != depth) args.bad("loops", "equally many loops for every statement", std::to_string(nest.loops.size()));
+    nests.push_back(std::move(nest));
+  }
+  Schedule next = schedule;
+  std::vector<Tree> fused;
+  for (std::size_t d = 0; d < depth && !args.problem(); ++d) {
+    Tree loop;
+    for (Nest& n : nests) {
+      if (n.tree->kind != Tree::Kind::kLoop || n.tree->names.at(n.statement) != n.loops[d]) {
+        args.refuse("the nest of '" + schedule.statement(n.statement).name + "' has no loop '" + n.loops[d] + "' at depth " + std::to_string(d),
+                    {"interchange or distribute it first"});
+        return schedule;
+      }
+      if (loop.id < 0) {
+        loop = *n.tree;
+      } else {
+        loop.names.insert(n.tree->names.begin(), n.tree->names.end());
+        loop.member.insert(n.tree->member.begin(), n.tree->member.end());
+        for (StorageMap& m : next.storage)
+          if (m.at == n.tree->id) m.at = loop.id;
+      }
+      n.tree = n.tree->children[0];
+    }
+    fused.push_back(std::move(loop));
+  }
+  if (args.problem()) return schedule;
+  std::vector<TreePtr> bodies;
+  for (const Nest& n : nests) bodies.push_back(n.tree);
+  TreePtr body = make_sequence(std::move(bodies));
+  for (auto it = fused.rbegin(); it != fused.rend(); ++it) body = make_loop_tree(std::move(*it), std::move(body));
+  // The fused nest takes the place of its last member; neighbours that stood between stay before it.
+  std::vector<TreePtr> order;
+  std::size_t seen = 0;
+  for (const TreePtr& c : sequence->children) {
+    const bool member = std::any_of(statements.begin(), statements.end(), [&](int x) { return contains(c, x); });
+    if (!member) order.push_back(c);
+    if (member && ++seen == nests.size()) order.push_back(body);
+  }
+  next.tree = replace_node(schedule.tree, sequence, make_sequence(std::move(order)));
+  return next;
+}
+
+}  // namespace
+
+extern const Transform kFuse;
+const Transform kFuse = {"fuse", "Several neighbouring nests become one: their named outer loops are shared.",
+                         {{"statements", "statements", true, "one statement of each nest, in any order"},
+                          {"loops", "loops", true, "the loops to share, outermost first; or an object statement -> list where the names differ"}},
+                         apply};
+
+}  // namespace facet

@@ -1,0 +1,84 @@
+// The list of transforms, their reference text, and what they share.
+#include "polyhedral/transform/transform.hpp"
+
+#include <algorithm>
+
+namespace facet {
+
+extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kParallelize, kVectorize, kUnroll, kContract,
+    kPromote;
+
+const std::vector<const Transform*>& all_transforms() {
+  static const std::vector<const Transform*> list = {&kFuse,        &kDistribute, &kTile,   &kInterchange, &kSkew,     &kShift, &kReverse,
+                                                     &kParallelize, &kVectorize,  &kUnroll, &kContract,    &kPromote};
+  return list;
+}
+
+const Transform* find_transform(const std::string& name) {
+  for (const Transform* t : all_transforms())
+    if (name == t->name) return t;
+  return nullptr;
+}
+
+std::string recipe_reference() {
+  std::string text = "# Recipe steps\n\nGenerated from the records in `polyhedral/transform/`; do not edit.\n";
+  for (const Transform* t : all_transforms()) {
+    text += "\n## `" + std::string(t->name) + "`\n\n" + t->summary + "\n\n| argument | kind | | meaning |\n| --- | --- | --- | --- |\n";
+    for (const Parameter& p : t->parameters)
+      text += "| `" + std::string(p.name) + "` | " + p.kind + " | " + (p.required ? "required" : "optional") + " | " + p.doc + " |\n";
+  }
+  return text;
+}
+
+std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const std::vector<std::string>& names, Arguments& args) {
+  std::vector<int> ids;
+  for (const std::string& name : names) {
+    const TreePtr loop = args.loop(statement, name);
+    if (!loop) return {};
+    if (std::find(ids.begin(), ids.end(), loop->id) != ids.end()) {
+      args.refuse("loop '" + name + "' is named twice");
+      return {};
+    }
+    ids.push_back(loop->id);
+  }
+  std::vector<TreePtr> chain;
+  for (const TreePtr& loop : loops_around(schedule.tree, statement))
+    if (std::find(ids.begin(), ids.end(), loop->id) != ids.end()) chain.push_back(loop);
+  for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
+    if (chain[i]->children[0] == chain[i + 1]) continue;
+    const TreePtr& between = chain[i]->children[0];
+    const std::string what = between->kind == Tree::Kind::kLoop ? "loop '" + between->names.at(statement) + "' stands between them"
+                                                                : "other statements share loop '" + chain[i]->names.at(statement) + "'";
+    args.refuse("loops '" + chain[i]->names.at(statement) + "' and '" + chain[i + 1]->names.at(statement) +
+                    "' do not stand directly inside each other: " + what,
+                {between->kind == Tree::Kind::kLoop ? "name the loop between them too, or interchange first"
+                                                    : "distribute '" + schedule.statement(statement).name + "' first"});
+    return {};
+  }
+  return chain;
+}
+
+Schedule replace_chain(const Schedule& schedule, const std::vector<TreePtr>& chain, std::vector<Tree> loops) {
+  TreePtr body = chain.back()->children[0];
+  for (auto it = loops.rbegin(); it != loops.rend(); ++it) body = make_loop_tree(std::move(*it), std::move(body));
+  Schedule next = schedule;
+  next.tree = replace_node(schedule.tree, chain.front(), body);
+  return next;
+}
+
+TreePtr restrict_tree(const TreePtr& tree, const std::vector<int>& statements, int* fresh) {
+  const auto wanted = [&](int s) { return std::find(statements.begin(), statements.end(), s) != statements.end(); };
+  if (tree->kind == Tree::Kind::kLeaf) return wanted(tree->statement) ? tree : nullptr;
+  std::vector<TreePtr> parts;
+  for (const TreePtr& c : tree->children)
+    if (TreePtr part = restrict_tree(c, statements, fresh)) parts.push_back(std::move(part));
+  if (parts.empty()) return nullptr;
+  if (tree->kind == Tree::Kind::kSequence) return make_sequence(std::move(parts));
+  Tree loop = *tree;
+  if (fresh) loop.id = (*fresh)++;
+  std::erase_if(loop.names, [&](const auto& entry) { return !wanted(entry.first); });
+  std::erase_if(loop.member, [&](const auto& entry) { return !wanted(entry.first); });
+  return make_loop_tree(std::move(loop), parts[0]);
+}
+
+}  // namespace facet

@@ -1,0 +1,71 @@
+// Transform: a schedule step as a record. Help, JSON checking, the recipe reference and the tuner's ranges come from it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facet/recipe.hpp"
+#include "facet/result.hpp"
+#include "polyhedral/schedule.hpp"
+
+namespace facet {
+
+// One argument of a step. kind: "statement" | "statements" | "loop" | "loops" | "array" | "int" | "ints" | "names" | "text" | "layout"
+struct Parameter {
+  const char* name;
+  const char* kind;
+  bool required;
+  const char* doc;
+};
+
+// The arguments of one step, with checked access. The first complaint is kept; getters then return defaults.
+class Arguments {
+ public:
+  Arguments(const Schedule& schedule, const Step& step) : schedule_(schedule), step_(step) {}
+
+  bool has(const std::string& name) const { return step_.arguments.count(name) > 0; }
+  std::string text(const std::string& name, const std::string& otherwise = "");
+  std::int64_t integer(const std::string& name, std::int64_t otherwise, std::int64_t lowest);
+  std::vector<std::int64_t> integers(const std::string& name, std::int64_t lowest);
+  std::vector<std::string> texts(const std::string& name);
+  const ArgumentMap* map(const std::string& name) const;
+  int statement(const std::string& name = "statement");                     // a statement's number, -1 with a complaint
+  TreePtr loop(int statement, const std::string& name);                     // by loop name; null with a complaint
+  void complain(Diagnostic d) {
+    if (!problem_) problem_ = std::move(d);
+  }
+  void bad(const std::string& name, const std::string& expected, const std::string& found);
+  void refuse(const std::string& why, std::vector<std::string> notes = {});   // a precondition does not hold
+  const std::optional<Diagnostic>& problem() const { return problem_; }
+
+ private:
+  const Schedule& schedule_;
+  const Step& step_;
+  std::optional<Diagnostic> problem_;
+};
+
+struct Transform {
+  const char* name;
+  const char* summary;
+  std::vector<Parameter> parameters;
+  // The new schedule; meaningless when `args` holds a problem afterwards. Changes geometry only: legality is asked by apply.
+  Schedule (*apply)(const Schedule& schedule, Arguments& args);
+};
+
+const std::vector<const Transform*>& all_transforms();
+const Transform* find_transform(const std::string& name);
+
+// Markdown reference of all steps, generated from the records.
+std::string recipe_reference();
+
+// Shared by the transforms ------------------------------------------------------------------------------------------------
+
+// The loops of `statement` with these names, which must stand directly inside each other in some order; empty with a complaint.
+std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const std::vector<std::string>& names, Arguments& args);
+// Replaces the chain (outermost first in the tree) by `loops` around the same body.
+Schedule replace_chain(const Schedule& schedule, const std::vector<TreePtr>& chain, std::vector<Tree> loops);
+// The tree with only these statements; loops get fresh ids when `fresh` is given.
+TreePtr restrict_tree(const TreePtr& tree, const std::vector<int>& statements, int* fresh);
+
+}  // namespace facet

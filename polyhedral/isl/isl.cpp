@@ -230,6 +230,24 @@ isl::set flat_domain(const isl::map& map, const std::string& tuple) {
   return isl::manage(isl_set_set_tuple_name(flat, tuple.c_str()));
 }
 
+std::pair<std::int64_t, std::int64_t> value_range(const isl::pw_aff& f, const isl::set& domain,
+                                                  const std::vector<std::pair<std::string, std::int64_t>>& parameters) {
+  isl_set* fixed = domain.copy();
+  for (const auto& [name, value] : parameters) {
+    const int position = isl_set_find_dim_by_name(fixed, isl_dim_param, name.c_str());
+    if (position >= 0) fixed = isl_set_fix_si(fixed, isl_dim_param, static_cast<unsigned>(position), static_cast<int>(value));
+  }
+  isl_set* values = isl_map_range(isl_map_intersect_domain(isl_map_from_pw_aff(f.copy()), fixed));
+  isl_val* low = isl_set_dim_min_val(isl_set_copy(values), 0);
+  isl_val* high = isl_set_dim_max_val(values, 0);
+  std::pair<std::int64_t, std::int64_t> range{0, -1};
+  if (low && high && isl_val_is_int(low) == isl_bool_true && isl_val_is_int(high) == isl_bool_true)
+    range = {isl_val_get_num_si(low), isl_val_get_num_si(high)};
+  isl_val_free(low);
+  isl_val_free(high);
+  return range;
+}
+
 isl::map map_to_values(const isl::set& domain, const std::vector<isl::pw_aff>& values) {
   isl_map* map = isl_map_from_domain(domain.copy());   // { S[i] -> [] }
   for (const isl::pw_aff& v : values) map = isl_map_flat_range_product(map, isl_map_from_pw_aff(v.copy()));

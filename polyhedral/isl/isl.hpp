@@ -77,6 +77,10 @@ isl::pw_aff output_dimension(const isl::set& domain, unsigned position);   // { 
 isl::aff zero_aff(const isl::map& over_domain_of);                         // { [outer] -> [0] }
 isl::set flat_domain(const isl::map& map, const std::string& tuple);       // { [o] -> A[e] } as { tuple[o.., e..] }
 
+// Smallest and largest value of f on `domain` with the parameters fixed; {0, -1} when the domain is empty or f unbounded.
+std::pair<std::int64_t, std::int64_t> value_range(const isl::pw_aff& f, const isl::set& domain,
+                                                  const std::vector<std::pair<std::string, std::int64_t>>& parameters);
+
 // { S[i] -> [values...] } on `domain`.
 isl::map map_to_values(const isl::set& domain, const std::vector<isl::pw_aff>& values);
 

@@ -3,30 +3,11 @@
 
 #include <algorithm>
 
+#include "facet/nearest.hpp"
+
 namespace facet {
 
 namespace {
-
-std::string nearest(const std::string& wanted, const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t best_distance = wanted.size() / 2 + 2;
-  for (const std::string& k : known) {
-    std::vector<std::size_t> row(k.size() + 1);
-    for (std::size_t j = 0; j <= k.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= wanted.size(); ++i) {
-      std::size_t diagonal = row[0]++;
-      for (std::size_t j = 1; j <= k.size(); ++j) {
-        const std::size_t next = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (wanted[i - 1] != k[j - 1])});
-        diagonal = std::exchange(row[j], next);
-      }
-    }
-    if (row[k.size()] < best_distance) {
-      best_distance = row[k.size()];
-      best = k;
-    }
-  }
-  return best;
-}
 
 std::optional<Diagnostic> check_arguments(const Transform& t, const Step& step) {
   std::vector<std::string> known;
@@ -35,8 +16,7 @@ std::optional<Diagnostic> check_arguments(const Transform& t, const Step& step) 
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     Place place = step.place;
     place.pointer += "/" + name;
-    const std::string near = nearest(name, known);
-    return diagnose(Code::kUnknownStepArgument, place, {step.verb, name}, near.empty() ? std::vector<std::string>{} : std::vector<std::string>{"did you mean '" + near + "'?"});
+    return diagnose(Code::kUnknownStepArgument, place, {step.verb, name}, did_you_mean(name, known));
   }
   for (const Parameter& p : t.parameters)
     if (p.required && !step.arguments.count(p.name))
@@ -55,9 +35,7 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
   if (!t) {
     std::vector<std::string> known;
     for (const Transform* k : all_transforms()) known.push_back(k->name);
-    const std::string near = nearest(step.verb, known);
-    return refused(diagnose(Code::kUnknownStep, step.place, {step.verb},
-                            near.empty() ? std::vector<std::string>{} : std::vector<std::string>{"did you mean '" + near + "'?"}));
+    return refused(diagnose(Code::kUnknownStep, step.place, {step.verb}, did_you_mean(step.verb, known)));
   }
   if (std::optional<Diagnostic> d = check_arguments(*t, step)) return refused(*d);
   Arguments args(schedule, step);

@@ -1,6 +1,8 @@
 // The list of transforms, their reference text, and what they share.
 #include "polyhedral/transform/transform.hpp"
 
+#include "polyhedral/facet_polyhedral.hpp"
+
 #include <algorithm>
 
 namespace facet {

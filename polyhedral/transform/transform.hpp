@@ -56,8 +56,6 @@ struct Transform {
 const std::vector<const Transform*>& all_transforms();
 const Transform* find_transform(const std::string& name);
 
-// Markdown reference of all steps, generated from the records.
-std::string recipe_reference();
 
 // Shared by the transforms ------------------------------------------------------------------------------------------------
 

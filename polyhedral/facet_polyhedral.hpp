@@ -1,0 +1,83 @@
+// The polyhedral layer's verbs: validate a program, plan a recipe, schedule a program by a recipe. No isl types.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facet/loop_ast.hpp"
+#include "facet/machine.hpp"
+#include "facet/program.hpp"
+#include "facet/recipe.hpp"
+#include "facet/result.hpp"
+
+namespace facet {
+
+// One decision, done or refused, with its reason. The texts come from the decision itself.
+struct LedgerEntry {
+  std::string kind;      // "fusion" | "contraction" | "tile" | "promotion" | "parallel" | "vector" | "unroll" | "budget" | "partition"
+  std::string subject;   // "h0 -> h1", "loop i of h0", "array w1"
+  bool done = false;
+  std::string reason;
+  std::string group;
+  double bytes = 0;      // memory traffic saved or moved, 0 unknown
+};
+using Ledger = std::vector<LedgerEntry>;
+
+struct ScheduleOptions {
+  Machine machine;
+  std::string target = "openmp";
+  int threads = 0;                       // 0: all cores of the machine
+  bool fusion = true;
+  double time_budget_s = 20;             // for planning and scheduling together
+  SymbolValues sizes;                    // typical sizes for the cost model; legality never uses them
+};
+
+// Every subscript inside its array, every read defined, every output defined everywhere, nothing defined twice: for all allowed
+// symbol values. Complaints carry a concrete element and symbol values.
+Result<Done> validate(const Program& program);
+
+// How many statements the program lowers to.
+Result<int> count_statements(const Program& program);
+
+// The group structure and the steps: completes every hole of `partial`, keeps what is fixed. Always succeeds with a correct
+// recipe when the fixed part is legal; what the budget cut short stands in the ledger as "budget".
+Result<Recipe> plan(const Program& program, const Recipe& partial, const ScheduleOptions& options, Ledger& ledger);
+
+// A program scheduled by a complete recipe, with the text of each stage.
+struct Scheduled {
+  LoopProgram loops;
+  std::string deps_text;
+  std::string statements_text;
+  std::string schedule_text;
+};
+Result<Scheduled> schedule_program(const Program& program, const Recipe& recipe, const ScheduleOptions& options);
+
+// The judgement of `legal`.
+struct LegalReport {
+  bool legal = true;
+  std::string step;                      // JSON pointer of the refused step
+  std::string verb;
+  std::string reason;                    // "dependence" | "precondition"
+  std::string message;
+  struct Instance {
+    std::string statement;
+    std::vector<std::string> loops;
+    std::vector<std::int64_t> instance;
+  };
+  bool has_violation = false;
+  std::string kind;                      // "flow", ...
+  std::string array;
+  std::vector<std::int64_t> element;
+  Instance source, sink;
+  std::vector<std::pair<std::string, std::int64_t>> symbols;
+  std::string violation_text;
+  std::vector<Step> repair;              // steps to insert before the refused one; empty: none found
+};
+// An error is a wrong recipe (exit 2); an illegal or refused step is a report with legal = false.
+Result<LegalReport> check_recipe(const Program& program, const Recipe& recipe, const ScheduleOptions& options);
+
+// Markdown reference of all recipe steps, from the transforms' records.
+std::string recipe_reference();
+
+}  // namespace facet

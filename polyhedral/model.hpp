@@ -1,0 +1,39 @@
+// Facts the planner decides by: trip counts at typical sizes, strides of accesses along a loop, operations per instance.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "facet/machine.hpp"
+#include "polyhedral/facet_polyhedral.hpp"
+#include "polyhedral/schedule.hpp"
+
+namespace facet {
+
+class Model {
+ public:
+  Model(const Schedule& schedule, const SymbolValues& sizes);
+
+  // Iterations of a loop for a statement, at the typical sizes (the hull's, for triangular domains).
+  double trips(const Tree& loop, int statement) const;
+  // Trip count of a statement's own iterator.
+  double extent(int statement, std::size_t iterator) const;
+  // Instances of a statement (product of its loops' trips; an upper bound for triangular domains).
+  double instances(int statement) const;
+  // Arithmetic operations of one instance; exp and friends count as 10 (their polynomial's length).
+  static double operations(const Statement& s);
+
+  enum class Stride { kNone, kUnit, kOther };
+  // How an access's linearised address moves when iterator `name` grows by one.
+  static Stride stride(const std::vector<ExprPtr>& subscripts, const std::string& name);
+
+  double array_bytes(const std::string& array) const;
+  const SymbolValues& sizes() const { return sizes_; }
+
+ private:
+  const Schedule& schedule_;
+  SymbolValues sizes_;
+  std::vector<std::pair<std::string, std::int64_t>> parameters_;
+};
+
+}  // namespace facet

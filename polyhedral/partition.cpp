@@ -1,0 +1,132 @@
+// partition: groups of nodes.
+//
+// Nodes are visited in program order. The only group a node may join is that of its latest producer: then every group's inputs come
+// from earlier groups, and the group graph cannot have a cycle (trap A9). It joins when some equation of it reads the producer's
+// result element by element along at least one shared outer loop, so that the tensor need not travel through memory. Nests of the
+// `loops` language stay alone: their order is theirs.
+#include "polyhedral/partition.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace facet {
+
+namespace {
+
+constexpr std::size_t kMaxGroupNodes = 12;   // keeps every isl question of a group in milliseconds
+
+// The tensors a node really defines or updates.
+std::vector<std::string> results_of(const Node& n) {
+  std::vector<std::string> names = n.out;
+  names.insert(names.end(), n.inout.begin(), n.inout.end());
+  return names;
+}
+
+// Does the node read `tensor` with its first left index in the first dimension of the read: T[i, ..] -> U[i, ..]?
+bool aligned_read(const Node& node, const std::string& tensor) {
+  for (const Equation& q : node.equations) {
+    if (q.indices.empty()) continue;
+    bool found = false;
+    walk(q.value, [&](const Expr& e) {
+      if (e.op != Op::kRead || e.name != tensor) return;
+      for (const ExprPtr& a : e.args)
+        if (a->op == Op::kIndex && a->name == q.indices[0].name) found = true;
+    });
+    if (found) return true;
+  }
+  return false;
+}
+
+std::int64_t work_of(const Node& node, const Program& program, const SymbolValues& sizes) {
+  std::int64_t points = 0;
+  for (const Equation& q : node.equations) {
+    std::int64_t n = 1;
+    for (const std::int64_t e : extents_of(program.tensor(q.tensor), sizes)) n *= std::max<std::int64_t>(e, 1);
+    points += n;
+  }
+  return points;
+}
+
+}  // namespace
+
+std::string node_tensor(const Node& node) {
+  for (const std::string& t : node.out)
+    if (!t.empty()) return t;
+  return node.inout.empty() ? "" : node.inout[0];
+}
+
+std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& options, Ledger& ledger) {
+  std::vector<NodeGroup> groups;
+  std::map<std::string, int> group_of;      // tensor -> group that defines it last
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+    const Node& node = program.nodes[n];
+    int latest = -1;
+    std::string through;
+    for (const std::vector<std::string>* list : {&node.in, &node.inout})
+      for (const std::string& t : *list)
+        if (const auto it = group_of.find(t); it != group_of.end() && it->second > latest) {
+          latest = it->second;
+          through = t;
+        }
+    std::string why;
+    if (latest < 0) {
+      why = "no producer";
+    } else if (!options.fusion) {
+      why = "fusion is off";
+    } else if (!node.loops.empty() || !program.nodes[static_cast<std::size_t>(groups[static_cast<std::size_t>(latest)].nodes[0])].loops.empty()) {
+      why = "a loop nest keeps its own order";
+    } else if (groups[static_cast<std::size_t>(latest)].nodes.size() >= kMaxGroupNodes) {
+      why = "the group has " + std::to_string(kMaxGroupNodes) + " operators already";
+    } else if (!aligned_read(node, through)) {
+      why = "no shared outer loop: '" + through + "' is not read along the first index";
+    }
+    if (latest >= 0)
+      ledger.push_back({"partition", through + " -> " + node_tensor(node), why.empty(), why.empty() ? "read along the same outer loop" : why,
+                        "k" + std::to_string(why.empty() ? latest : static_cast<int>(groups.size())),
+                        static_cast<double>(work_of(node, program, options.sizes))});
+    int mine = latest;
+    if (!why.empty()) {
+      mine = static_cast<int>(groups.size());
+      groups.push_back({"k" + std::to_string(mine), {}});
+    }
+    groups[static_cast<std::size_t>(mine)].nodes.push_back(static_cast<int>(n));
+    for (const std::string& t : results_of(node)) group_of[t] = mine;
+  }
+  return groups;
+}
+
+Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const std::vector<Group>& groups) {
+  std::map<std::string, int> node_of;
+  for (std::size_t n = 0; n < program.nodes.size(); ++n)
+    for (const std::string& t : results_of(program.nodes[n])) node_of[t] = static_cast<int>(n);
+  std::vector<NodeGroup> list;
+  std::map<int, int> placed;   // node -> group
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    NodeGroup made{groups[g].name, {}};
+    for (const std::string& op : groups[g].ops) {
+      const auto it = node_of.find(op);
+      if (it == node_of.end()) return diagnose(Code::kBadGroups, groups[g].place, {"no operator defines '" + op + "'"});
+      if (placed.count(it->second) && placed[it->second] != static_cast<int>(g))
+        return diagnose(Code::kBadGroups, groups[g].place, {"'" + op + "' is in two groups"});
+      if (placed.emplace(it->second, static_cast<int>(g)).second) made.nodes.push_back(it->second);
+    }
+    std::sort(made.nodes.begin(), made.nodes.end());
+    list.push_back(std::move(made));
+  }
+  std::map<std::string, int> writer;   // tensor -> group of its last writer so far in program order
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+    const Node& node = program.nodes[n];
+    const auto it = placed.find(static_cast<int>(n));
+    if (it == placed.end()) return diagnose(Code::kBadGroups, {}, {"'" + node_tensor(node) + "' is in no group"});
+    for (const std::vector<std::string>* reads : {&node.in, &node.inout})
+      for (const std::string& t : *reads)
+        if (const auto w = writer.find(t); w != writer.end() && w->second > it->second)
+          return diagnose(Code::kBadGroups, groups[static_cast<std::size_t>(it->second)].place,
+                          {"'" + node_tensor(node) + "' runs before '" + t + "', which it reads"});
+    for (const std::string& t : results_of(node)) writer[t] = it->second;
+  }
+  return list;
+}
+
+}  // namespace facet

@@ -1,0 +1,27 @@
+// partition: which nodes form a group. Each group is one Scop and one kernel.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "facet/program.hpp"
+#include "polyhedral/facet_polyhedral.hpp"
+
+namespace facet {
+
+struct NodeGroup {
+  std::string name;         // "k0"
+  std::vector<int> nodes;   // ascending
+};
+
+// Groups in execution order. Policy: a node joins the group of its latest producer when their loops can be aligned and the group
+// stays small; every decision goes to the ledger.
+std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& options, Ledger& ledger);
+
+// The groups a recipe names: "ops" are the tensors the nodes define. An error names what is missing, unknown or out of order.
+Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const std::vector<Group>& groups);
+
+// The tensors that stand for a node in a recipe's "ops".
+std::string node_tensor(const Node& node);
+
+}  // namespace facet

@@ -1,0 +1,136 @@
+// Policy: fuse neighbouring nests along their data flow, then shrink the arrays between them.
+//
+// Nests are visited in order. A nest joins the cluster before it when a statement of it reads a result of the cluster index by
+// index: the read T[i, j] against the write T[i, j] pairs the loops. The deepest legal depth is taken (a whole row that is needed
+// first makes the inner loop's fusion illegal, so softmax fuses at the row by itself). Never at the price of the outer loop's parallelism.
+#include <algorithm>
+
+#include "polyhedral/recipe/planner.hpp"
+
+namespace facet {
+
+namespace {
+
+// The loops of a nest above its first sequence or leaf, as named by `statement`.
+std::vector<std::string> outer_loops(const TreePtr& nest, int statement) {
+  std::vector<std::string> names;
+  for (TreePtr t = nest; t->kind == Tree::Kind::kLoop; t = t->children[0]) names.push_back(t->names.at(statement));
+  return names;
+}
+
+// Pairs the loops of writer and reader through one array: reader's loop name for each of the writer's loops, "" when unpaired.
+std::vector<std::string> pair_loops(const Statement& writer, const Statement& reader, const std::vector<std::string>& loops) {
+  std::vector<std::string> paired(loops.size());
+  walk(reader.value, [&](const Expr& e) {
+    if (e.op != Op::kRead || e.name != writer.target || e.args.size() != writer.subscripts.size()) return;
+    for (std::size_t l = 0; l < loops.size(); ++l)
+      for (std::size_t d = 0; d < e.args.size(); ++d)
+        if (writer.subscripts[d]->op == Op::kIndex && writer.subscripts[d]->name == loops[l] && e.args[d]->op == Op::kIndex && paired[l].empty())
+          paired[l] = e.args[d]->name;
+  });
+  return paired;
+}
+
+struct Pairing {
+  int writer = -1, reader = -1;
+  std::vector<std::string> writer_loops, reader_loops;
+};
+
+// The deepest pairing of the two nests' outer loops.
+std::optional<Pairing> best_pairing(const Schedule& schedule, const TreePtr& cluster, const TreePtr& nest) {
+  std::optional<Pairing> best;
+  for (const int w : statements_of(cluster))
+    for (const int r : statements_of(nest)) {
+      const std::vector<std::string> loops = outer_loops(cluster, w);
+      const std::vector<std::string> mine = outer_loops(nest, r);
+      const std::vector<std::string> paired = pair_loops(schedule.statement(w), schedule.statement(r), loops);
+      std::size_t depth = 0;
+      while (depth < loops.size() && depth < mine.size() && paired[depth] == mine[depth]) ++depth;
+      if (depth == 0 || (best && best->writer_loops.size() >= depth)) continue;
+      best = Pairing{w, r, {loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(depth)}, {mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(depth)}};
+    }
+  return best;
+}
+
+Step fuse_step(const Schedule& schedule, const Pairing& p, std::size_t depth) {
+  const std::string& a = schedule.statement(p.writer).name;
+  const std::string& b = schedule.statement(p.reader).name;
+  const std::vector<std::string> x(p.writer_loops.begin(), p.writer_loops.begin() + static_cast<std::ptrdiff_t>(depth));
+  const std::vector<std::string> y(p.reader_loops.begin(), p.reader_loops.begin() + static_cast<std::ptrdiff_t>(depth));
+  return make_step("fuse", {{"statements", arg(std::vector<std::string>{a, b})},
+                            {"loops", x == y ? arg(x) : arg(ArgumentMap{{a, arg(x)}, {b, arg(y)}})}});
+}
+
+bool outer_parallel(const Schedule& schedule, const TreePtr& nest) {
+  return nest->kind == Tree::Kind::kLoop && !carries_dependence(schedule, nest->id, true);
+}
+
+}  // namespace
+
+void plan_fusion(GroupPlanner& planner) {
+  if (!planner.options().fusion) return;
+  for (std::size_t i = 1;;) {
+    const TreePtr root = planner.schedule().tree;
+    if (root->kind != Tree::Kind::kSequence || i >= root->children.size()) return;
+    const TreePtr cluster = root->children[i - 1], nest = root->children[i];
+    const auto marked = [&](const TreePtr& t) {
+      bool any = false;
+      for_each_loop(t, [&](const Tree& l) { any = any || l.mark.kind != LoopKind::kSerial || l.comment.starts_with("tile"); });
+      return any;
+    };
+    bool fused = false;
+    if (!marked(cluster) && !marked(nest)) {
+      const std::optional<Pairing> p = best_pairing(planner.schedule(), cluster, nest);
+      const std::string subject = planner.schedule().statement(statements_of(cluster).back()).name + " -> " + planner.schedule().statement(statements_of(nest).front()).name;
+      if (!p) planner.decline("fusion", subject, "no loops that walk the shared array together");
+      bool keep = false;
+      Result<Done> asked = guarded("fusion policy", planner.budget(), [&] { keep = outer_parallel(planner.schedule(), cluster) && outer_parallel(planner.schedule(), nest); });
+      for (std::size_t depth = p ? p->writer_loops.size() : 0; depth > 0 && !fused; --depth) {
+        const Step step = fuse_step(planner.schedule(), *p, depth);
+        const StepOutcome trial = apply_step(planner.schedule(), step, planner.budget());
+        if (trial.schedule && keep) {
+          bool still = false;
+          const int id = cluster->id;
+          asked = guarded("fusion policy", planner.budget(), [&] { still = !carries_dependence(*trial.schedule, id, true); });
+          if (!still) {
+            planner.decline("fusion", subject, "the outer loop would no longer be parallel");
+            continue;
+          }
+        }
+        fused = planner.attempt(step, "fusion", subject, "shares " + std::to_string(depth) + " loops; the array between stays in cache or registers");
+      }
+    }
+    if (!fused) ++i;
+  }
+}
+
+void plan_contraction_of_arrays(GroupPlanner& planner) {
+  constexpr double kStackBytes = 64 * 1024;   // one tile of an intermediate on a thread's stack, well inside L2
+  std::vector<std::string> arrays;
+  for (const auto& [name, a] : planner.schedule().scop->arrays)
+    if (!a.external && !a.live_out && !a.scalar) arrays.push_back(name);
+  for (const std::string& name : arrays) {
+    const Step step = make_step("contract", {{"array", arg(name)}});
+    const StepOutcome trial = apply_step(planner.schedule(), step, planner.budget());
+    if (!trial.schedule) {
+      planner.decline("contraction", "array " + name, trial.refusal->diagnostic.message);
+      continue;
+    }
+    double bytes = static_cast<double>(size_bytes(planner.schedule().scop->arrays.at(name).dtype));
+    bool constant = true;
+    for (const ExprPtr& e : trial.schedule->storage.back().sizes) {
+      constant = constant && e->op == Op::kLiteral;
+      if (constant) bytes *= static_cast<double>(e->int_value);
+    }
+    if (!constant) {
+      planner.decline("contraction", "array " + name, "its box has no constant size");
+    } else if (bytes > kStackBytes) {
+      planner.decline("contraction", "array " + name, "its box of " + std::to_string(static_cast<long>(bytes)) + " bytes is over the stack limit of 65536");
+    } else {
+      planner.attempt(step, "contraction", "array " + name, "needs " + std::to_string(static_cast<long>(bytes)) + " bytes per iteration instead of " +
+                                                              std::to_string(static_cast<long>(planner.model().array_bytes(name))));
+    }
+  }
+}
+
+}  // namespace facet

@@ -1,0 +1,139 @@
+// Policy: one vector loop a statement, one parallel loop a nest.
+#include <algorithm>
+
+#include "polyhedral/recipe/planner.hpp"
+
+namespace facet {
+
+namespace {
+
+// Threads pay from about 20 times their start-up; one operation is taken as 0.25 ns (scalar code at 4 GHz).
+constexpr double kThreadGain = 20;
+constexpr double kOperationNs = 0.25;
+
+DType widest_type(const Statement& s) {
+  DType t = s.value->type;
+  walk(s.value, [&](const Expr& e) {
+    if (e.op == Op::kRead && size_bytes(e.type) > size_bytes(t)) t = e.type;
+  });
+  return t;
+}
+
+// Is iterator `name` a good lane axis for the statement: writes contiguous (or a reduction over it), reads contiguous or fixed?
+bool good_lanes(const Statement& s, const std::string& name, std::string* why) {
+  const Model::Stride w = Model::stride(s.subscripts, name);
+  if (w == Model::Stride::kOther || (w == Model::Stride::kNone && !s.update)) {
+    *why = "'" + s.target + "' is not written contiguously along it";
+    return false;
+  }
+  int unit = w == Model::Stride::kUnit, other = 0;
+  walk(s.value, [&](const Expr& e) {
+    if (e.op != Op::kRead) return;
+    const Model::Stride r = Model::stride(e.args, name);
+    unit += r == Model::Stride::kUnit;
+    other += r == Model::Stride::kOther;
+  });
+  if (other > unit) {
+    *why = "most reads are not contiguous along it";
+    return false;
+  }
+  return true;
+}
+
+// The statement's own iterator that a loop walks, "" when the loop's member is not a plain iterator.
+std::string plain_iterator(const Tree& loop, int statement, const Statement& s) {
+  for (std::size_t i = 0; i < s.iterators.size(); ++i)
+    if (loop.member.at(statement).plain_is_equal(output_dimension(s.domain, static_cast<unsigned>(i)))) return s.iterators[i];
+  return "";
+}
+
+void vectorize_leaf(GroupPlanner& planner, int statement) {
+  const Schedule& schedule = planner.schedule();
+  const std::vector<TreePtr> loops = loops_around(schedule.tree, statement);
+  if (loops.empty()) return;
+  for (const TreePtr& l : loops)
+    if (l->mark.kind == LoopKind::kVector) return;
+  const TreePtr inner = loops.back();
+  if (inner->children[0]->kind == Tree::Kind::kLoop) return;
+  const std::string subject = "loop " + inner->names.at(statement) + " of " + schedule.statement(statement).name;
+  int width = 64;
+  for (const int s : statements_of(inner)) {
+    const Statement& st = schedule.statement(s);
+    if (loops_around(schedule.tree, s).back() != inner) return planner.decline("vector", subject, "it contains other loops");
+    const std::string name = plain_iterator(*inner, s, st);
+    std::string why = "it does not walk an index of '" + st.name + "'";
+    if (name.empty() || !good_lanes(st, name, &why)) return planner.decline("vector", subject, why);
+    width = std::min(width, planner.options().machine.cpu.vector_bytes / static_cast<int>(size_bytes(widest_type(st))));
+  }
+  if (width < 2) return planner.decline("vector", subject, "the machine has no vectors of this type");
+  const double trips = planner.model().trips(*inner, statement);
+  while (width > 2 && trips < width) width /= 2;
+  if (trips < width) return planner.decline("vector", subject, "only " + std::to_string(static_cast<long>(trips)) + " iterations");
+  planner.attempt(make_step("vectorize", {{"statement", arg(schedule.statement(statement).name)}, {"loop", arg(inner->names.at(statement))}, {"width", arg(std::int64_t{width})}}),
+                  "vector", subject, "contiguous along the innermost loop");
+}
+
+// Sinks the best lane axis of a perfect chain to the innermost place.
+void sink_unit_stride(GroupPlanner& planner, int statement) {
+  const Schedule& schedule = planner.schedule();
+  const Statement& s = schedule.statement(statement);
+  const std::vector<TreePtr> loops = loops_around(schedule.tree, statement);
+  if (loops.size() < 2 || loops.back()->mark.kind != LoopKind::kSerial) return;
+  std::string why;
+  const std::string inner_name = plain_iterator(*loops.back(), statement, s);
+  if (!inner_name.empty() && good_lanes(s, inner_name, &why)) return;
+  for (std::size_t k = loops.size() - 1; k-- > 0;) {
+    if (loops[k]->mark.kind != LoopKind::kSerial) break;
+    const std::string name = plain_iterator(*loops[k], statement, s);
+    if (name.empty() || !good_lanes(s, name, &why)) continue;
+    std::vector<Step> steps;
+    std::vector<std::string> order;
+    for (std::size_t m = k + 1; m < loops.size(); ++m) order.push_back(loops[m]->names.at(statement));
+    order.push_back(loops[k]->names.at(statement));
+    if (loops[k]->children[0] != loops[k + 1] || statements_of(loops[k]).size() > 1)
+      steps.push_back(make_step("distribute", {{"statement", arg(s.name)}, {"loop", arg(loops[k]->names.at(statement))}}));
+    steps.push_back(make_step("interchange", {{"statement", arg(s.name)}, {"order", arg(order)}}));
+    planner.attempt_all(steps, "vector", "loop " + name + " of " + s.name, "sunk to the innermost place: contiguous along it");
+    return;
+  }
+}
+
+}  // namespace
+
+void plan_vectors(GroupPlanner& planner) {
+  for (const int s : statements_of(planner.schedule().tree)) sink_unit_stride(planner, s);
+  for (const int s : statements_of(planner.schedule().tree)) vectorize_leaf(planner, s);
+}
+
+void plan_threads(GroupPlanner& planner) {
+  if (planner.threads() < 2) return planner.decline("parallel", "all nests", "one thread");
+  const TreePtr root = planner.schedule().tree;
+  const std::vector<TreePtr> nests = root->kind == Tree::Kind::kSequence ? root->children : std::vector<TreePtr>{root};
+  for (const TreePtr& nest : nests) {
+    bool marked = false;
+    for_each_loop(nest, [&](const Tree& l) { marked = marked || l.mark.kind == LoopKind::kParallel; });
+    if (marked || nest->kind != Tree::Kind::kLoop) continue;
+    const Model model = planner.model();
+    double work_us = 0;
+    for (const int s : statements_of(nest)) work_us += model.instances(s) * (1 + Model::operations(planner.schedule().statement(s))) * kOperationNs / 1000;
+    const int first = statements_of(nest).front();
+    const std::string subject = "loop " + nest->names.at(first) + " of " + planner.schedule().statement(first).name;
+    const double needed = kThreadGain * planner.options().machine.cpu.thread_start_us;
+    if (work_us < needed) {
+      planner.decline("parallel", subject, "about " + std::to_string(static_cast<long>(work_us)) + " us of work, threads pay from " + std::to_string(static_cast<long>(needed)));
+      continue;
+    }
+    // The outermost loop of the chain that carries nothing and has work for every thread.
+    for (TreePtr t = nest; t->kind == Tree::Kind::kLoop; t = t->children[0]) {
+      if (t->mark.kind != LoopKind::kSerial) break;
+      const double trips = model.trips(*t, first);
+      if (trips < 2) continue;
+      const std::string name = t->names.at(first);
+      if (planner.attempt(make_step("parallelize", {{"statement", arg(planner.schedule().statement(first).name)}, {"loop", arg(name)}}), "parallel",
+                          "loop " + name + " of " + planner.schedule().statement(first).name, std::to_string(static_cast<long>(trips)) + " independent iterations"))
+        break;
+    }
+  }
+}
+
+}  // namespace facet

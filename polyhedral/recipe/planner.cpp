@@ -1,0 +1,48 @@
+// GroupPlanner: attempts and their ledger.
+#include "polyhedral/recipe/planner.hpp"
+
+namespace facet {
+
+Argument arg(const std::string& text) { return {text}; }
+Argument arg(std::int64_t number) { return {number}; }
+Argument arg(const std::vector<std::string>& texts) {
+  ArgumentList list;
+  for (const std::string& t : texts) list.push_back({t});
+  return {list};
+}
+Argument arg(const std::vector<std::int64_t>& numbers) {
+  ArgumentList list;
+  for (const std::int64_t n : numbers) list.push_back({n});
+  return {list};
+}
+Argument arg(ArgumentMap map) { return {std::move(map)}; }
+
+Step make_step(const std::string& verb, ArgumentMap arguments) {
+  Step s;
+  s.verb = verb;
+  s.arguments = std::move(arguments);
+  return s;
+}
+
+bool GroupPlanner::attempt(const Step& step, const std::string& kind, const std::string& subject, const std::string& why) {
+  return attempt_all({step}, kind, subject, why);
+}
+
+bool GroupPlanner::attempt_all(const std::vector<Step>& steps, const std::string& kind, const std::string& subject, const std::string& why) {
+  StepOutcome outcome = apply_steps(schedule_, steps, budget_);
+  if (outcome.schedule) {
+    schedule_ = std::move(*outcome.schedule);
+    steps_.insert(steps_.end(), steps.begin(), steps.end());
+    ledger_.push_back({kind, subject, true, why, schedule_.scop->name, 0});
+    return true;
+  }
+  const Diagnostic& d = outcome.refusal->diagnostic;
+  ledger_.push_back({d.code == Code::kBudgetExhausted ? "budget" : kind, subject, false, d.message, schedule_.scop->name, 0});
+  return false;
+}
+
+void GroupPlanner::decline(const std::string& kind, const std::string& subject, const std::string& why) {
+  ledger_.push_back({kind, subject, false, why, schedule_.scop->name, 0});
+}
+
+}  // namespace facet

@@ -1,0 +1,55 @@
+// GroupPlanner: tries steps on a schedule, keeps the legal ones, and writes down every decision. Policies build on it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyhedral/facet_polyhedral.hpp"
+#include "polyhedral/model.hpp"
+#include "polyhedral/transform/apply.hpp"
+
+namespace facet {
+
+// Argument values for steps made in code.
+Argument arg(const std::string& text);
+Argument arg(std::int64_t number);
+Argument arg(const std::vector<std::string>& texts);
+Argument arg(const std::vector<std::int64_t>& numbers);
+Argument arg(ArgumentMap map);
+Step make_step(const std::string& verb, ArgumentMap arguments);
+
+class GroupPlanner {
+ public:
+  GroupPlanner(Schedule original, const ScheduleOptions& options, const Budget& budget, Ledger& ledger)
+      : schedule_(std::move(original)), options_(options), budget_(budget), ledger_(ledger) {}
+
+  // Applies the step when it is legal. The ledger gets one entry: done with `why`, or refused with the refusal's message.
+  bool attempt(const Step& step, const std::string& kind, const std::string& subject, const std::string& why);
+  // Several steps as one decision: all or none.
+  bool attempt_all(const std::vector<Step>& steps, const std::string& kind, const std::string& subject, const std::string& why);
+  // A decision against a step.
+  void decline(const std::string& kind, const std::string& subject, const std::string& why);
+
+  const Schedule& schedule() const { return schedule_; }
+  const ScheduleOptions& options() const { return options_; }
+  const std::vector<Step>& steps() const { return steps_; }
+  const Budget& budget() const { return budget_; }
+  Model model() const { return Model(schedule_, options_.sizes); }
+  int threads() const { return options_.threads > 0 ? options_.threads : options_.machine.cpu.cores; }
+
+ private:
+  Schedule schedule_;
+  const ScheduleOptions& options_;
+  Budget budget_;
+  Ledger& ledger_;
+  std::vector<Step> steps_;
+};
+
+// Policies: each reads the planner's schedule and attempts steps.
+void plan_contractions(GroupPlanner& planner);    // matrix-product-like nests: cache and register tiles, packing
+void plan_fusion(GroupPlanner& planner);          // neighbouring nests along their data flow
+void plan_contraction_of_arrays(GroupPlanner& planner);
+void plan_vectors(GroupPlanner& planner);         // one vector loop a statement
+void plan_threads(GroupPlanner& planner);         // one parallel loop a nest
+
+}  // namespace facet

@@ -1,0 +1,186 @@
+// validate: bounds and definedness, for all allowed symbol values, with a concrete element when something is wrong.
+//
+// Bounds: the whole access relation minus the elements inside the array must be empty. Definedness of SSA tensors: the reads' range
+// minus the writes' range must be empty; two plain definitions of one element are an error; an output's box minus the writes must
+// be empty. A loop nest's `out` arrays additionally need every read to have a source (isl's flow analysis finds those without).
+#include <algorithm>
+#include <set>
+
+#include "polyhedral/affine.hpp"
+#include "polyhedral/dependences.hpp"
+#include "polyhedral/facet_polyhedral.hpp"
+#include "polyhedral/lower.hpp"
+
+namespace facet {
+
+namespace {
+
+std::string list_text(const std::vector<std::int64_t>& values) {
+  std::string text;
+  for (const std::int64_t v : values) text += (text.empty() ? "" : ", ") + std::to_string(v);
+  return "[" + text + "]";
+}
+
+std::string where_text(const Point& p) {
+  std::string text;
+  for (const auto& [id, value] : p.parameters) text += (text.empty() ? " with " : ", ") + id.substr(2) + " = " + std::to_string(value);
+  return text;
+}
+
+std::string shape_text(const Array& a) {
+  std::string text;
+  for (const ExprPtr& e : a.extents) text += (text.empty() ? "" : ", ") + to_text(e);
+  return "[" + text + "]";
+}
+
+class Validator {
+ public:
+  Validator(const Program& program, const Scop& scop) : program_(program), scop_(scop) {}
+
+  Diagnostics run() {
+    for (const Statement& s : scop_.statements) bounds(s);
+    for (const auto& [name, array] : scop_.arrays)
+      if (!array.scalar) definedness(array);
+    return std::move(problems_);
+  }
+
+ private:
+  isl::set box(const Array& a) const {
+    std::string dims, constraints = "1 = 1";
+    for (std::size_t d = 0; d < a.extents.size(); ++d) {
+      const std::string e = "a" + std::to_string(d);
+      dims += (d ? ", " : "") + e;
+      constraints += " and 0 <= " + e + " < " + *isl_text(a.extents[d], {});
+    }
+    return read_set(parameter_prefix(scop_.symbols) + "{ " + array_id(a.name) + "[" + dims + "] : " + constraints + " }")
+        .intersect_params(scop_.context);
+  }
+
+  void bounds(const Statement& s) {
+    check(s, s.write, Code::kWriteOutOfBounds);
+    for (const Access& a : s.reads) check(s, a, Code::kReadOutOfBounds);
+  }
+
+  void check(const Statement& s, const Access& a, Code code) {
+    const Array& array = scop_.arrays.at(a.array);
+    if (array.scalar) return;
+    const std::optional<Point> p = smallest_point(a.whole.subtract(a.relation));
+    if (!p) return;
+    const auto split = p->coordinates.begin() + static_cast<std::ptrdiff_t>(s.iterators.size());
+    std::string instance;
+    for (std::size_t i = 0; i < s.iterators.size(); ++i)
+      instance += (i ? ", " : " at ") + s.iterators[i] + " = " + std::to_string(p->coordinates[i]);
+    problems_.push_back(diagnose(code, s.place,
+                                 {"'" + s.name + "'", "'" + a.array + "'", shape_text(array),
+                                  list_text({split, p->coordinates.end()}), instance + where_text(*p)},
+                                 code == Code::kReadOutOfBounds
+                                     ? std::vector<std::string>{"shrink the range with `for` or `where`, or give a padding value: x[... ? 0.0]"}
+                                     : std::vector<std::string>{}));
+  }
+
+  void definedness(const Array& array) {
+    isl::set written = box(array).subtract(box(array));
+    std::vector<const Statement*> plain;
+    for (const Statement& s : scop_.statements) {
+      if (s.target != array.name) continue;
+      const isl::set range = s.write.relation.range();
+      if (!s.update && !array.in_place) {
+        for (const Statement* other : plain) overlap(array, *other, s);
+        plain.push_back(&s);
+      }
+      written = written.unite(range);
+    }
+    if (array.external) return;
+    if (!array.in_place)
+      for (const Statement& s : scop_.statements)
+        for (const Access& a : s.reads)
+          if (a.array == array.name) undefined_read(s, a, written);
+    const bool output = std::count(program_.outputs.begin(), program_.outputs.end(), array.name) > 0;
+    const bool out_of_node = std::any_of(program_.nodes.begin(), program_.nodes.end(), [&](const Node& n) {
+      return std::count(n.out.begin(), n.out.end(), array.name) > 0;
+    });
+    if (!output && !out_of_node) return;
+    if (const std::optional<Point> p = smallest_point(box(array).subtract(written)))
+      problems_.push_back(diagnose(Code::kNotDefinedEverywhere, place_of(array.name), {"'" + array.name + "'", list_text(p->coordinates), where_text(*p)}));
+  }
+
+  void overlap(const Array& array, const Statement& a, const Statement& b) {
+    const std::optional<Point> p = smallest_point(a.write.relation.range().intersect(b.write.relation.range()));
+    if (!p) return;
+    problems_.push_back(diagnose(Code::kDefinedTwice, b.place, {"'" + array.name + "'", "'" + a.name + "'", "'" + b.name + "'", list_text(p->coordinates), where_text(*p)}));
+  }
+
+  void undefined_read(const Statement& s, const Access& a, const isl::set& written) {
+    const std::optional<Point> p = smallest_point(a.relation.range().subtract(written));
+    if (!p) return;
+    problems_.push_back(diagnose(Code::kReadUndefined, s.place, {"'" + s.name + "'", "'" + a.array + "'", list_text(p->coordinates), where_text(*p)}));
+  }
+
+  Place place_of(const std::string& array) const {
+    for (const Statement& s : scop_.statements)
+      if (s.target == array) return s.place;
+    return {};
+  }
+
+  const Program& program_;
+  const Scop& scop_;
+  Diagnostics problems_;
+};
+
+// Reads of a loop nest's own `out` arrays before any write of the element.
+void uninitialised_reads(const Scop& scop, Diagnostics& problems) {
+  std::map<int, isl::set> domains;
+  for (std::size_t i = 0; i < scop.statements.size(); ++i) domains[static_cast<int>(i)] = scop.statements[i].domain;
+  if (!scop.original) return;
+  std::optional<isl::schedule> order;
+  for (const auto& [name, array] : scop.arrays) {
+    if (array.external || !(array.in_place || array.scalar)) continue;
+    if (!order) order = to_isl(scop.original, domains);
+    isl::union_map writes = empty_union_map();
+    for (const Statement& s : scop.statements)
+      if (s.target == name && !s.update) writes = writes.unite(isl::union_map(s.write.relation));
+    for (const Statement& s : scop.statements) {
+      std::vector<isl::map> reads;
+      for (const Access& a : s.reads)
+        if (a.array == name) reads.push_back(a.relation);
+      if (s.update && s.target == name) reads.push_back(s.write.relation);
+      for (const isl::map& r : reads) {
+        const isl::union_map none = isl::union_access_info(isl::union_map(r)).set_must_source(writes).set_schedule(*order).compute_flow().must_no_source();
+        if (none.is_empty()) continue;
+        std::optional<Point> p;
+        none.foreach_map([&](isl::map m) { p = smallest_point(m.range()); });
+        if (p) problems.push_back(diagnose(Code::kReadUndefined, s.place, {"'" + s.name + "'", "'" + name + "'", list_text(p->coordinates), where_text(*p)}));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<Done> validate(const Program& program) {
+  Diagnostics problems;
+  // Node by node keeps every isl question small; what crosses nodes is the tensors' definedness, which each defining node proves.
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+    const Result<Done> ran = guarded("validation of '" + program.nodes[n].op + "'", Budget{}, [&] {
+      const Scop scop = lower(program, {static_cast<int>(n)}, "validation");
+      const Diagnostics found = Validator(program, scop).run();
+      problems.insert(problems.end(), found.begin(), found.end());
+      if (found.empty()) uninitialised_reads(scop, problems);
+    });
+    if (!ran) return ran.errors();
+  }
+  if (!problems.empty()) return problems;
+  return Done{};
+}
+
+Result<int> count_statements(const Program& program) {
+  int count = 0;
+  const Result<Done> ran = guarded("lowering", Budget{}, [&] {
+    for (std::size_t n = 0; n < program.nodes.size(); ++n)
+      count += static_cast<int>(lower(program, {static_cast<int>(n)}, "count").statements.size());
+  });
+  if (!ran) return ran.errors();
+  return count;
+}
+
+}  // namespace facet

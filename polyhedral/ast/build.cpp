@@ -163,6 +163,7 @@ class Builder {
     std::vector<std::pair<std::string, ExprPtr>> by;
     for (std::size_t i = 0; i < statement.iterators.size(); ++i)
       by.emplace_back(statement.iterators[i], expression(isl::manage(isl_ast_expr_get_op_arg(call.get(), static_cast<int>(i) + 1))));
+    instance_ = by;
     Store store;
     store.statement = statement.name;
     std::vector<ExprPtr> subscripts;
@@ -217,7 +218,7 @@ class Builder {
     std::vector<ExprPtr> outer;
     for (const TreePtr& loop : loops_around(schedule_.tree, s)) {
       if (m.at < 0) break;
-      outer.push_back(loop_values_.at(loop->id));
+      outer.push_back(loop_value(*loop, s));
       if (loop->id == m.at) break;
     }
     std::vector<ExprPtr> slow, fast;
@@ -233,6 +234,17 @@ class Builder {
     }
     slow.insert(slow.end(), fast.begin(), fast.end());
     return slow;
+  }
+
+  // The loop's iterator; of a loop that isl removed because it runs once, its value.
+  ExprPtr loop_value(const Tree& loop, int s) const {
+    if (const auto it = loop_values_.find(loop.id); it != loop_values_.end()) return it->second;
+    const isl::pw_aff& member = loop.member.at(s);
+    const auto [low, high] = value_range(member, schedule_.statement(s).domain, {});
+    if (low == high) return idx(low);
+    std::vector<ExprPtr> instance;
+    for (const auto& [name, value] : instance_) instance.push_back(value);
+    return expr_of(member.as_aff(), instance);
   }
 
   Buffer buffer_of(const StorageMap& m) const {
@@ -291,6 +303,7 @@ class Builder {
   std::map<std::string, int> by_id_;
   std::map<std::string, ExprPtr> iterators_;   // isl's iterator -> value
   std::map<int, ExprPtr> loop_values_;
+  std::vector<std::pair<std::string, ExprPtr>> instance_;   // of the statement being built: its iterators' values
   std::set<std::string> used_names_;
   int pending_ = -1;
 };

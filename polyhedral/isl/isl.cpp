@@ -248,6 +248,10 @@ std::pair<std::int64_t, std::int64_t> value_range(const isl::pw_aff& f, const is
   return range;
 }
 
+isl::map with_range_tuple(const isl::map& map, const std::string& name) {
+  return isl::manage(isl_map_set_tuple_name(map.copy(), isl_dim_out, name.c_str()));
+}
+
 isl::map map_to_values(const isl::set& domain, const std::vector<isl::pw_aff>& values) {
   isl_map* map = isl_map_from_domain(domain.copy());   // { S[i] -> [] }
   for (const isl::pw_aff& v : values) map = isl_map_flat_range_product(map, isl_map_from_pw_aff(v.copy()));

@@ -64,7 +64,7 @@ std::optional<Point> smallest_point(const isl::map& map);
 // Box hull of { outer -> element } with constant sizes: per element dimension an offset (affine in the outer dimensions) and
 // its size, or nullopt where no constant size exists.
 struct BoxDimension {
-  isl::aff offset;                          // { [outer] -> [offset] }
+  std::optional<isl::aff> offset;           // { [outer] -> [offset] }
   std::optional<std::int64_t> size;
 };
 std::vector<BoxDimension> box_hull(const isl::map& footprint);
@@ -82,6 +82,7 @@ std::pair<std::int64_t, std::int64_t> value_range(const isl::pw_aff& f, const is
                                                   const std::vector<std::pair<std::string, std::int64_t>>& parameters);
 
 // { S[i] -> [values...] } on `domain`.
+isl::map with_range_tuple(const isl::map& map, const std::string& name);
 isl::map map_to_values(const isl::set& domain, const std::vector<isl::pw_aff>& values);
 
 unsigned dimensions(const isl::set& set);

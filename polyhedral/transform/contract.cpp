@@ -69,7 +69,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     m.order.push_back(static_cast<int>(d));
     m.inner.push_back(0);
     m.sizes.push_back(box[d].size ? idx(*box[d].size) : it->second.extents[d]);
-    m.offsets.push_back(box[d].size ? box[d].offset : zero_aff(part));
+    m.offsets.push_back(box[d].size ? *box[d].offset : zero_aff(part));
   }
   Schedule next = schedule;
   next.storage.push_back(std::move(m));

@@ -83,6 +83,12 @@ Statement copy_statement(const Schedule& schedule, const StorageMap& m, const is
   std::vector<ExprPtr> element;
   for (const std::string& d : dims) element.push_back(index(d));
   s.subscripts = element;
+  std::vector<isl::pw_aff> position;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    position.push_back(output_dimension(s.domain, static_cast<unsigned>(outer_names.size() + d)));
+  const isl::map at = map_to_values(s.domain, position);
+  s.write = {m.buffer, with_range_tuple(at, array_id(m.buffer)), with_range_tuple(at, array_id(m.buffer)), true};
+  s.reads = {{m.array, with_range_tuple(at, array_id(m.array)), with_range_tuple(at, array_id(m.array)), true}};
   s.value = read(m.array, schedule.scop->arrays.at(m.array).dtype, element);
   return s;
 }
@@ -135,7 +141,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
       return schedule;
     }
     m.sizes.push_back(idx(*box[d].size));
-    m.offsets.push_back(box[d].offset);
+    m.offsets.push_back(*box[d].offset);
   }
   read_layout(args, dims, m);
   if (args.problem()) return schedule;

@@ -105,14 +105,12 @@ isl::schedule to_isl(const TreePtr& tree, const std::map<int, isl::set>& domains
     return s;
   }
   const isl::schedule below = to_isl(tree->children[0], domains);
-  isl::union_pw_aff member(isl_context(), "{ }");
-  bool first = true;
+  std::optional<isl::union_pw_aff> member;
   for (const auto& [statement, f] : tree->member) {
-    const isl::pw_aff cut = f.intersect_domain(domains.at(statement));
-    member = first ? isl::union_pw_aff(cut) : member.union_add(isl::union_pw_aff(cut));
-    first = false;
+    const isl::union_pw_aff cut(f.intersect_domain(domains.at(statement)));
+    member = member ? member->union_add(cut) : cut;
   }
-  return schedule_insert_loop(below, isl::multi_union_pw_aff(member), "loop:" + std::to_string(tree->id));
+  return schedule_insert_loop(below, isl::multi_union_pw_aff(*member), "loop:" + std::to_string(tree->id));
 }
 
 std::string to_text(const TreePtr& tree, const std::function<std::string(int)>& name_of, int indent) {

@@ -44,7 +44,7 @@ TEST(ScheduleProgram, EmptyStepsGiveTheOriginalOrderWithoutTilesVectorsOrThreads
   const std::string text = to_text(scheduled(program_of(kMatmul), r).loops);
   EXPECT_EQ(text.find("parallel"), std::string::npos) << text;
   EXPECT_EQ(text.find("vector"), std::string::npos) << text;
-  EXPECT_EQ(text.find("it"), std::string::npos) << text;
+  EXPECT_EQ(text.find("tile"), std::string::npos) << text;
 }
 
 TEST(ScheduleProgram, MatmulIsTiledPackedVectorisedAndParallel) {

@@ -109,7 +109,8 @@ class Run {
     names.insert(defined.begin(), defined.end());
     for (const std::string& name : names) {
       if (storage_.count(name)) continue;
-      const bool fresh = defined.count(name) || program_.tensor(name).local;
+      const Tensor& tensor = program_.tensor(name);
+      const bool fresh = defined.count(name) || (tensor.local && !tensor.data);   // a number among operands is a local constant
       if (Result<Done> done = provide(name, fresh); !done) return done;
     }
     for (const Equation& q : node.equations) reference::run_equation(state_, compiler_, q);

@@ -57,6 +57,8 @@ Rival facet_of(const std::string& folder, const Case& which, std::vector<Buffer>
   arguments->push_back(reinterpret_cast<std::uint64_t>(output.data()));
   const std::size_t bytes = (workspace_bytes(arguments->data()) + 4095) / 4096 * 4096;
   std::shared_ptr<void> workspace(bytes ? std::aligned_alloc(4096, bytes) : nullptr, std::free);
+  auto prepare = reinterpret_cast<Run>(dlsym(library, (prefix + "_prepare").c_str()));
+  if (prepare(arguments->data(), workspace.get()) != 0) std::exit(1);
   return {"facet", [=] {
             if (run(arguments->data(), workspace.get()) != 0) std::exit(1);
           }};

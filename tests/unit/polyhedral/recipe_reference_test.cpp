@@ -1,0 +1,23 @@
+// docs/recipe.md is what the transforms' records say. FACET_BLESS=1 writes it anew.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "polyhedral/facet_polyhedral.hpp"
+
+namespace facet {
+namespace {
+
+TEST(RecipeReference, IsUpToDate) {
+  const std::string file = FACET_SOURCE_DIR "/docs/recipe.md";
+  if (std::getenv("FACET_BLESS")) std::ofstream(file) << recipe_reference();
+  std::ifstream stream(file);
+  std::stringstream text;
+  text << stream.rdbuf();
+  EXPECT_EQ(text.str(), recipe_reference()) << "run with FACET_BLESS=1 and read the difference";
+}
+
+}  // namespace
+}  // namespace facet

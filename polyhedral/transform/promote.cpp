@@ -153,15 +153,18 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   }
   std::vector<std::string> outer_names;
   for (const TreePtr& loop : around) outer_names.push_back(loop->names.at(s));
+  std::vector<std::string> copy_loops = dims;   // a name that a loop around has already would be ambiguous
+  for (std::size_t d = 0; d < copy_loops.size(); ++d)
+    if (std::count(outer_names.begin(), outer_names.end(), copy_loops[d])) copy_loops[d] = "d" + std::to_string(d);
   const int number = schedule.statement_count();
   m.copy_in = number;
   const std::string name = m.buffer + ".copy";
-  Statement copy = copy_statement(schedule, m, part, outer_names, dims, name);
+  Statement copy = copy_statement(schedule, m, part, outer_names, copy_loops, name);
   TreePtr nest = make_leaf(number);
   for (auto d = m.order.rbegin(); d != m.order.rend(); ++d) {
     Tree loop;
     loop.id = next.next_loop++;
-    loop.names[number] = dims[static_cast<std::size_t>(*d)];
+    loop.names[number] = copy_loops[static_cast<std::size_t>(*d)];
     loop.member[number] = output_dimension(copy.domain, static_cast<unsigned>(around.size()) + static_cast<unsigned>(*d));
     nest = make_loop_tree(std::move(loop), std::move(nest));
   }

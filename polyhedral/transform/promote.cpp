@@ -94,11 +94,13 @@ Statement copy_statement(const Schedule& schedule, const StorageMap& m, const is
 }
 
 std::string fresh_buffer(const Schedule& schedule, const std::string& array) {
-  std::string name = array + ".tile";
+  // Buffers of different kernels share one workspace: the group's name keeps them apart.
+  const std::string base = array + ".tile" + (schedule.scop->name == "k0" ? "" : "." + schedule.scop->name);
+  std::string name = base;
   const auto used = [&](const std::string& n) {
     return std::any_of(schedule.storage.begin(), schedule.storage.end(), [&](const StorageMap& m) { return m.buffer == n; });
   };
-  for (int i = 2; used(name); ++i) name = array + ".tile" + std::to_string(i);
+  for (int i = 2; used(name); ++i) name = base + std::to_string(i);
   return name;
 }
 

@@ -79,7 +79,7 @@ int run_tool(int argc, const char* const* argv) {
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc& e) {
-    return fail({diagnose(Code::kOutOfMemory, {}, {e.what()})}, json);
+    return fail({diagnose(Code::kOutOfMemory, {}, {"the tool", "more"})}, json);
   } catch (const std::exception& e) {
     return fail({diagnose(Code::kInternalError, {}, {"the driver", e.what()})}, json);
   }

@@ -50,11 +50,11 @@ Result<SymbolValues> sizes_in_force(const Program& program, const std::vector<st
     if (!sizes.count(name)) return diagnose(Code::kUnknownSymbol, {}, {name}, did_you_mean(name, names));
     for (const Symbol& s : program.symbols)
       if (s.name == name && (number < s.min || number > s.max))
-        return diagnose(Code::kSymbolOutside, s.place, {name, value, std::to_string(s.min), std::to_string(s.max)});
+        return diagnose(Code::kSymbolOutsideRange, s.place, {name, value, std::to_string(s.min), std::to_string(s.max)});
     sizes[name] = number;
   }
   for (const ExprPtr& a : program.assumptions)
-    if (evaluate_index(a, sizes) == 0) return diagnose(Code::kAssumptionViolated, {}, {to_text(a), sizes_text(sizes)});
+    if (evaluate_index(a, sizes) == 0) return diagnose(Code::kAssumptionBroken, {}, {to_text(a)}, {"the sizes are " + sizes_text(sizes)});
   return sizes;
 }
 

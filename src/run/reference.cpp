@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <new>
 #include <set>
+#include <stdexcept>
 
 #include "src/run/reference/nodes.hpp"
+#include "src/run/uses.hpp"
 
 namespace facet {
 
@@ -45,36 +47,6 @@ void fill_from(Storage& storage, const HostTensor& values) {
     }
 }
 
-void names_read(const ExprPtr& e, std::set<std::string>* names) {
-  walk(e, [&](const Expr& node) {
-    if (node.op == Op::kRead) names->insert(node.name);
-  });
-}
-
-void names_in(const LoopBody& body, std::set<std::string>* names) {
-  for (const LoopStatement& s : body) {
-    if (s.kind == LoopStatement::Kind::kAssign) names->insert(s.target);
-    if (s.kind == LoopStatement::Kind::kDeclare) names->insert(s.name);
-    for (const ExprPtr& e : s.subscripts) names_read(e, names);
-    names_read(s.value, names);
-    names_read(s.operand, names);
-    names_read(s.condition, names);
-    names_in(s.body, names);
-    names_in(s.otherwise, names);
-  }
-}
-
-// Every tensor a node reads, defines or updates.
-std::set<std::string> names_of(const Node& node) {
-  std::set<std::string> names;
-  for (const Equation& q : node.equations) {
-    names.insert(q.tensor);
-    names_read(q.value, &names);
-  }
-  names_in(node.loops, &names);
-  return names;
-}
-
 // One run: the storage map and who still needs which tensor.
 class Run {
  public:
@@ -86,8 +58,7 @@ class Run {
   }
 
   Result<ReferenceRun> run() {
-    for (std::size_t n = 0; n < program_.nodes.size(); ++n)
-      for (const std::string& name : names_of(program_.nodes[n])) last_use_[name] = n;
+    last_use_ = last_uses(program_);
     for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
       if (Result<Done> done = run_node(n); !done) return done.errors();
       if (!state_.violations.empty())
@@ -102,11 +73,8 @@ class Run {
  private:
   Result<Done> run_node(std::size_t n) {
     const Node& node = program_.nodes[n];
-    std::set<std::string> defined;   // tensors this node brings into being
-    for (const Equation& q : node.equations) defined.insert(q.tensor);
-    if (!node.loops.empty()) defined.insert(node.out.begin(), node.out.end());
-    std::set<std::string> names = names_of(node);
-    names.insert(defined.begin(), defined.end());
+    const std::set<std::string> defined = defined_by(node);
+    const std::set<std::string> names = names_of(node);
     for (const std::string& name : names) {
       if (storage_.count(name)) continue;
       const bool fresh = defined.count(name) || program_.tensor(name).local;
@@ -136,16 +104,12 @@ class Run {
     return Done{};
   }
 
-  bool is_output(const std::string& name) const {
-    return std::find(program_.outputs.begin(), program_.outputs.end(), name) != program_.outputs.end();
-  }
-
   void release(const std::string& name, std::size_t n, bool was_defined_here) {
     Storage& storage = *storage_.at(name);
     storage.magnitudes = {};
     const auto& bits = storage.defined;
     if (was_defined_here && std::find(bits.begin(), bits.end(), 0) == bits.end()) storage.defined = {};
-    if (last_use_[name] <= n && !is_output(name)) storage_.erase(name);
+    if (last_use_[name] <= n && !is_output(program_, name)) storage_.erase(name);
   }
 
   Result<ReferenceRun> collect() {

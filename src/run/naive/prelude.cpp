@@ -420,7 +420,7 @@ const std::set<std::string>& prelude_words() {
       "to_real_unsigned", "saturated", "to_whole", "quotient", "residue", "floor_quotient", "floor_residue", "power", "calc", "add",
       "sub", "mul", "neg", "shift_left", "shift_right", "floor_div", "floor_mod", "smaller", "larger", "inside", "round_up", "stored",
       "added", "store", "accumulate", "fold", "gather", "g_gathers", "g_first_gather", "wrapped_gather", "element_name", "half_value",
-      "brain_value", "acc", "a", "b", "x", "y", "run", "Naive", "std", "load", "here", "naive", "naive_impl", "P", "T", "F", "S", "c"};
+      "brain_value", "run", "Naive", "std", "naive_impl", "k", "symbols", "inputs", "outputs", "bounds"};
   return words;
 }
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "src/run/reference/nodes.hpp"
+#include "src/run/reference/storage.hpp"
 #include "src/run/uses.hpp"
 
 namespace facet {
@@ -16,36 +17,6 @@ namespace {
 using reference::Compiler;
 using reference::State;
 using reference::Storage;
-
-std::unique_ptr<Storage> make_storage(const Tensor& tensor, const SymbolValues& symbols) {
-  auto storage = std::make_unique<Storage>();
-  storage->name = tensor.name;
-  storage->dtype = tensor.dtype;
-  storage->is_float = is_float(tensor.dtype);
-  storage->extents = extents_of(tensor, symbols);
-  storage->strides.resize(storage->extents.size());
-  storage->count = 1;
-  for (std::size_t d = storage->extents.size(); d-- > 0;) {
-    storage->strides[d] = storage->count;
-    storage->count *= std::max<std::int64_t>(storage->extents[d], 0);
-  }
-  const std::size_t count = static_cast<std::size_t>(storage->count);
-  if (storage->is_float) {
-    storage->floats.resize(count);
-  } else {
-    storage->ints.resize(count);
-  }
-  return storage;
-}
-
-void fill_from(Storage& storage, const HostTensor& values) {
-  for (std::int64_t i = 0; i < storage.count; ++i)
-    if (storage.is_float) {
-      storage.floats[static_cast<std::size_t>(i)] = values.get(i);
-    } else {
-      storage.ints[static_cast<std::size_t>(i)] = values.get_int(i);
-    }
-}
 
 // One run: the storage map and who still needs which tensor.
 class Run {
@@ -80,7 +51,11 @@ class Run {
       const bool fresh = defined.count(name) || program_.tensor(name).local;
       if (Result<Done> done = provide(name, fresh); !done) return done;
     }
-    for (const Equation& q : node.equations) reference::run_equation(state_, compiler_, q);
+    for (const Equation& q : node.equations) {
+      const reference::EquationCode code = reference::compile_equation(compiler_, q);
+      reference::make_room(state_, compiler_);
+      reference::run_equation(state_, code);
+    }
     if (!node.loops.empty()) reference::run_loops(state_, compiler_, node.loops);
     for (const std::string& name : names) release(name, n, defined.count(name) != 0);
     return Done{};
@@ -94,11 +69,11 @@ class Run {
     for (const std::int64_t extent : extents_of(tensor, symbols_)) wanted_bytes_ *= extent;
     const auto given = tensors_.find(name);
     if (!fresh && given == tensors_.end()) return diagnose(Code::kNoValuesForTensor, tensor.place, {name});
-    std::unique_ptr<Storage> storage = make_storage(tensor, symbols_);
+    std::unique_ptr<Storage> storage = reference::make_storage(tensor, symbols_, false);
     if (fresh) {
       storage->defined.assign(static_cast<std::size_t>(storage->count), 0);
     } else {
-      fill_from(*storage, given->second);
+      reference::fill_from(*storage, given->second);
     }
     storage_[name] = std::move(storage);
     return Done{};

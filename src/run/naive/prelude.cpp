@@ -274,7 +274,7 @@ template <int P> struct Sum {
     size += std::fabs(t.v);
     b += t.b;
     n += 1;
-    integral = integral && t.v == std::nearbyint(t.v);
+    if (integral) integral = t.v == std::nearbyint(t.v);
   }
   Real<P> value() const {
     if (!(b < kInf)) return {v, kInf};

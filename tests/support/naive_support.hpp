@@ -14,7 +14,7 @@
 
 namespace facet::test {
 
-inline Result<ReferenceRun> compile_and_run_naive(const Program& p, const SymbolValues& symbols, const HostTensors& tensors, const std::string& flags = "-O1") {
+inline Result<ReferenceRun> compile_and_run_naive(const Program& p, const SymbolValues& symbols, const HostTensors& tensors, const std::string& flags = "-O0") {
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / ("facet_naive_" + std::to_string(getpid()));
   fs::create_directories(folder);

@@ -182,7 +182,8 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
   module.arguments = face.arguments;
   for (const Kernel& k : program.kernels) module.kernels.push_back({k.name, k.ops, k.flops, k.bytes});
   module.header = {face.name + ".h", header_text(face, {})};
-  module.source = {face.name + ".cpp", head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") +
+  // main.cpp is the exported check; a program may be called main all the same.
+  module.source = {(face.name == "main" ? "main_kernels" : face.name) + ".cpp", head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") +
                                            "namespace {\n\n" + helper_text + body + exports.text};
   return module;
 }

@@ -271,7 +271,7 @@ std::string export_cmake_text(const ExportRequest& request) {
   w.line("add_library(" + target + " STATIC " + request.module->source.name + " " + request.module->header.name + ")");
   w.line("target_include_directories(" + target + " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})");
   w.line("# None of these changes a result: contraction is the program's own policy, errno and traps are not observed.");
-  w.line("target_compile_options(" + target + " PRIVATE " + request.compile_flags + ")");
+  w.line("target_compile_options(" + target + " PRIVATE " + request.compile_flags + " -Wno-psabi)");
   w.line("if(FACET_NATIVE)");
   w.line("  target_compile_options(" + target + " PRIVATE -march=native)");
   w.line("endif()");

@@ -142,5 +142,10 @@ void add_convolutions(std::vector<OpDef>& table);
 void add_pools(std::vector<OpDef>& table);
 void add_movement(std::vector<OpDef>& table);
 void add_reshapes(std::vector<OpDef>& table);
+void add_layout(std::vector<OpDef>& table);
+void add_resize(std::vector<OpDef>& table);
+void add_conv_transpose(std::vector<OpDef>& table);
+void add_mean_pools(std::vector<OpDef>& table);
+void add_selection(std::vector<OpDef>& table);
 
 }  // namespace facet

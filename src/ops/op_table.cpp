@@ -24,6 +24,11 @@ const std::vector<OpDef>& table() {
     add_pools(list);
     add_movement(list);
     add_reshapes(list);
+    add_layout(list);
+    add_resize(list);
+    add_conv_transpose(list);
+    add_mean_pools(list);
+    add_selection(list);
     std::sort(list.begin(), list.end(), [](const OpDef& a, const OpDef& b) { return a.name < b.name; });
     return list;
   }();

@@ -63,7 +63,8 @@ CPrinter::Spelled CPrinter::index_spelled(const ExprPtr& e) {
       return {std::to_string(e->int_value), e->int_value < 0 ? Level::kUnary : Level::kAtom};
     }
     case Op::kNeg: return {"-" + arg(0, Level::kAtom), Level::kUnary};
-    case Op::kAdd: return {arg(0, Level::kSum) + " + " + arg(1, Level::kTerm), Level::kSum};
+    // Exact arithmetic: a + (b - c) needs no parentheses.
+    case Op::kAdd: return {arg(0, Level::kSum) + " + " + arg(1, Level::kSum), Level::kSum};
     case Op::kSub: return {arg(0, Level::kSum) + " - " + arg(1, Level::kTerm), Level::kSum};
     case Op::kMul: {
       const bool swap = is_literal(e->args[0]) && !is_literal(e->args[1]);

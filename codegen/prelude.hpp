@@ -32,6 +32,7 @@ using HelperTable = std::vector<HelperText>;
 struct PreludeDialect {
   std::string qualifier = "static inline";
   std::vector<const HelperTable*> tables;
+  std::string vector_qualifier = "static inline";   // of functions that pass vectors
 };
 
 // The text of all helpers that `used` needs, callees first, sorted by name otherwise. Unknown helpers are added to `errors`.
@@ -45,7 +46,7 @@ bool parse_helper(const std::string& word, HelperUse* use);
 
 // exp, log, tanh, ... shared by all targets, over: mad, fma, sqrt, abs, bits, from_bits, copysign, round_even, scale2.
 const HelperTable& math_helpers_f32();
-const HelperTable& math_helpers_f64();
+const HelperTable& math_helpers_f64();     // angles included
 const HelperTable& math_helpers_angle();
 
 }  // namespace facet

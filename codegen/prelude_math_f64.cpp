@@ -3,9 +3,19 @@
 
 namespace facet {
 
+namespace {
+
+HelperTable with_angles(HelperTable table) {
+  const HelperTable& angles = math_helpers_angle();
+  table.insert(table.end(), angles.begin(), angles.end());
+  return table;
+}
+
+}  // namespace
+
 const HelperTable& math_helpers_f64() {
   using H = HelperText;
-  static const HelperTable table = {
+  static const HelperTable table = with_angles({
       {"exp_fraction", "f64", H::kBoth, R"(
 // e^r - 1 for |r| <= log(2) / 2.
 $FN $T exp_fraction_$S($T r) {
@@ -226,7 +236,7 @@ $FN double pow_f64(double x, double y) {
   const double r = fma_f64(k, -0x1.a39ef35793c76p-33, fma_f64(k, -0x1.62e42feep-1, e)) + el;
   return sign * scale2_f64(1 + exp_fraction_f64(r), k);
 }
-)"}};
+)"}});
   return table;
 }
 

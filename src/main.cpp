@@ -1,9 +1,18 @@
 // The command line tool; the only place that exits.
-#include <cstdio>
+#include <csignal>
 
-#include "facet/program.hpp"
+#include <unistd.h>
 
-int main() {
-  std::printf("facet %s\n", FACET_VERSION);
-  return 0;
+#include "src/driver/cli.hpp"
+
+namespace {
+
+// Files appear whole or not at all (write_file), so there is nothing to clean up.
+void interrupted(int) { ::_exit(130); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGINT, interrupted);
+  return facet::run_tool(argc, argv);
 }

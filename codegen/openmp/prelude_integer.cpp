@@ -4,9 +4,11 @@
 namespace facet {
 
 PreludeDialect openmp_prelude() {
+  // Always inlined: passing wide vectors between functions depends on the instruction set, which compilers warn of.
   return {"static inline",
           {&integer_helpers(), &memory_helpers(), &vector_helpers(), &rounding_helpers(), &conversion_helpers(),
-           &math_helpers_f32(), &math_helpers_f64(), &math_helpers_angle()}};
+           &math_helpers_f32(), &math_helpers_f64()},
+          "[[gnu::always_inline]] static inline"};
 }
 
 const HelperTable& integer_helpers() {

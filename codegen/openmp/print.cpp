@@ -11,24 +11,33 @@
 #include "codegen/constant_text.hpp"
 #include "codegen/openmp/exports.hpp"
 #include "codegen/openmp/prelude.hpp"
+#include "codegen/passes/linear.hpp"
 
 namespace facet {
 
 namespace {
 
-bool mentions(const ExprPtr& e, const std::string& index) {
-  bool found = false;
-  walk(e, [&](const Expr& node) { found = found || (node.op == Op::kIndex && node.name == index); });
-  return found;
+using passes::mentions;
+
+// Whether the loop's extent moves with `index`: a triangle does, a tile from it to min(it + 32, N) does not.
+bool moves_with(const For& f, const std::string& index) {
+  for (const ExprPtr& upper : passes::operands_of(Op::kMin, f.upper))
+    for (const ExprPtr& lower : passes::operands_of(Op::kMax, f.lower)) {
+      bool moves = false;
+      for (const passes::Term& t : passes::difference(upper, lower).terms) moves = moves || mentions(t.atom, index);
+      if (!moves) return false;
+    }
+  return true;
 }
 
-// Whether some loop inside runs between bounds that move with `index`: then iterations differ in length.
+// Whether some loop inside has an extent that moves with `index`: then iterations differ in length.
 bool is_uneven(const LoopList& body, const std::string& index) {
   for (const LoopPtr& n : body) {
     if (const For* f = std::get_if<For>(&n->node)) {
-      if (mentions(f->lower, index) || mentions(f->upper, index) || is_uneven(f->body, index)) return true;
+      if (moves_with(*f, index) || is_uneven(f->body, index)) return true;
     } else if (const If* i = std::get_if<If>(&n->node)) {
-      if (is_uneven(i->then, index) || is_uneven(i->otherwise, index)) return true;
+      // The otherwise of a tail guard is the partial tile: it runs once.
+      if (is_uneven(i->then, index) || (!i->is_tail_guard && is_uneven(i->otherwise, index))) return true;
     }
   }
   return false;
@@ -45,7 +54,10 @@ class OpenmpPrinter : public CPrinter {
     out.comment(f.comment);
     std::string pragma = "#pragma omp parallel for";
     if (collapse > 1) pragma += " collapse(" + std::to_string(collapse) + ")";
-    out.line(pragma + (collapse == 1 && is_uneven(f.body, f.iterator) ? " schedule(dynamic)" : " schedule(static)"));
+    pragma += collapse == 1 && is_uneven(f.body, f.iterator) ? " schedule(dynamic)" : " schedule(static)";
+    out.raw("#if defined(_OPENMP)\n");   // g++ warns of unknown pragmas whatever is said before them
+    out.line(pragma);
+    out.raw("#endif\n");
     in_parallel_ = true;
     out.open(for_header(f));
     loop_body(f);
@@ -58,13 +70,17 @@ class OpenmpPrinter : public CPrinter {
     const bool simple = s.update == ReduceKind::kSum && s.lanes == 1 && size_bytes(type) >= 4;
     if (s.lanes > 1) return fail("an atomic vector store to " + s.buffer);
     if (!simple) {
+      out.raw("#if defined(_OPENMP)\n");
       out.line("#pragma omp critical");
+      out.raw("#endif\n");
       out.open("");
       store(s);
       out.close();
       return;
     }
+    out.raw("#if defined(_OPENMP)\n");
     out.line("#pragma omp atomic");
+    out.raw("#endif\n");
     out.line(element(buffer_of(s.buffer), s.subscripts) + " += " + value(s.value) + ";");
   }
 
@@ -136,7 +152,6 @@ std::string head_text(const LoopProgram& program, const Interface& face, const P
   w.line("#pragma GCC diagnostic ignored \"-Wpsabi\"");
   w.comment("Some helpers serve one compiler or one instruction set only.");
   w.line("#pragma GCC diagnostic ignored \"-Wunused-function\"");
-  w.raw("#if !defined(_OPENMP)\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\"\n#endif\n");
   const bool contract = program.numerics.contract;
   w.raw(std::string("#if defined(__clang__)\n#pragma STDC FP_CONTRACT ") + (contract ? "ON" : "OFF") + "\n" +
         (contract ? "" : "#else\n#pragma GCC optimize(\"fp-contract=off\")\n") + "#endif\n\n");
@@ -182,7 +197,8 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
   module.arguments = face.arguments;
   for (const Kernel& k : program.kernels) module.kernels.push_back({k.name, k.ops, k.flops, k.bytes});
   module.header = {face.name + ".h", header_text(face, {})};
-  module.source = {face.name + ".cpp", head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") +
+  // main.cpp is the exported check; a program may be called main all the same.
+  module.source = {(face.name == "main" ? "main_kernels" : face.name) + ".cpp", head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") +
                                            "namespace {\n\n" + helper_text + body + exports.text};
   return module;
 }

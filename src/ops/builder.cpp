@@ -84,6 +84,15 @@ std::vector<double> OpBuilder::numbers(const std::string& name) const {
   return list;
 }
 
+std::vector<std::string> OpBuilder::words(const std::string& name) const {
+  std::vector<std::string> list;
+  const Attribute* a = attribute(name);
+  const auto* items = a ? std::get_if<std::vector<Attribute>>(&a->value) : nullptr;
+  if (items)
+    for (const Attribute& item : *items) list.push_back(std::get<std::string>(item.value));
+  return list;
+}
+
 Shape OpBuilder::dims(const std::string& name) {
   Shape shape;
   const Attribute* a = attribute(name);

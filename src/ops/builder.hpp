@@ -47,6 +47,7 @@ class OpBuilder {
   std::string word(const std::string& name) const;
   std::vector<std::int64_t> integers(const std::string& name) const;
   std::vector<double> numbers(const std::string& name) const;
+  std::vector<std::string> words(const std::string& name) const;    // kTexts
   Shape dims(const std::string& name);                              // kDims
   DType dtype_attr(const std::string& name, DType fallback) const;
   int axis(const std::string& name, int rank);                      // one axis, wrapped; complains when out of range
@@ -142,5 +143,17 @@ void add_convolutions(std::vector<OpDef>& table);
 void add_pools(std::vector<OpDef>& table);
 void add_movement(std::vector<OpDef>& table);
 void add_reshapes(std::vector<OpDef>& table);
+void add_layout(std::vector<OpDef>& table);
+void add_resize(std::vector<OpDef>& table);
+void add_conv_transpose(std::vector<OpDef>& table);
+void add_mean_pools(std::vector<OpDef>& table);
+void add_selection(std::vector<OpDef>& table);
+void add_einsum(std::vector<OpDef>& table);
+void add_gathers(std::vector<OpDef>& table);
+void add_scatters(std::vector<OpDef>& table);
+void add_losses(std::vector<OpDef>& table);
+void add_attention(std::vector<OpDef>& table);
+void add_recurrent(std::vector<OpDef>& table);
+void add_misc(std::vector<OpDef>& table);
 
 }  // namespace facet

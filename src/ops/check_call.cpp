@@ -86,6 +86,7 @@ std::string kind_text(AttrKind kind) {
     case AttrKind::kText: return "a text";
     case AttrKind::kInts: return "a list of integers";
     case AttrKind::kFloats: return "a list of numbers";
+    case AttrKind::kTexts: return "a list of texts";
     case AttrKind::kDims: return "a list of integers or shape texts";
     case AttrKind::kDType: return "a dtype such as \"f32\"";
   }
@@ -113,6 +114,7 @@ bool fits(const Attribute& a, AttrKind kind) {
     case AttrKind::kText: return is_text(a);
     case AttrKind::kInts: return list_or_one(a, is_int);
     case AttrKind::kFloats: return list_or_one(a, is_number);
+    case AttrKind::kTexts: return std::holds_alternative<std::vector<Attribute>>(a.value) && list_or_one(a, is_text);
     case AttrKind::kDims: return list_or_one(a, [](const Attribute& x) { return is_int(x) || is_text(x); });
     case AttrKind::kDType: {
       DType dtype;

@@ -24,6 +24,18 @@ const std::vector<OpDef>& table() {
     add_pools(list);
     add_movement(list);
     add_reshapes(list);
+    add_layout(list);
+    add_resize(list);
+    add_conv_transpose(list);
+    add_mean_pools(list);
+    add_selection(list);
+    add_einsum(list);
+    add_gathers(list);
+    add_scatters(list);
+    add_losses(list);
+    add_attention(list);
+    add_recurrent(list);
+    add_misc(list);
     std::sort(list.begin(), list.end(), [](const OpDef& a, const OpDef& b) { return a.name < b.name; });
     return list;
   }();

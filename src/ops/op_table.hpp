@@ -17,7 +17,7 @@ namespace facet {
 class OpBuilder;
 
 // What JSON value an attribute takes. kDims: integers or shape texts; kDType: a dtype's text.
-enum class AttrKind { kInt, kFloat, kFlag, kText, kInts, kFloats, kDims, kDType };
+enum class AttrKind { kInt, kFloat, kFlag, kText, kInts, kFloats, kTexts, kDims, kDType };
 
 struct AttrDef {
   std::string name;

@@ -1,19 +1,9 @@
 // max_pool: the largest element of each window. Padding never wins: it is the lowest value of the dtype.
+#include "src/ops/pool_loops.hpp"
+
 #include <algorithm>
 
-#include "src/ops/windows.hpp"
-
 namespace facet {
-
-namespace {
-
-struct PoolLoops {
-  Windows windows;
-  Loops left, taps;
-  Subscripts read;
-  Shape shape;
-  bool padded = false;
-};
 
 PoolLoops pool_loops(OpBuilder& b) {
   PoolLoops p;
@@ -35,6 +25,8 @@ PoolLoops pool_loops(OpBuilder& b) {
   }
   return p;
 }
+
+namespace {
 
 // Position of the largest element in the flattened x (the whole tensor, as ONNX counts), from the flattened window position.
 void define_indices(OpBuilder& b, const PoolLoops& p) {

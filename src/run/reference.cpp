@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <new>
 #include <set>
+#include <stdexcept>
 
 #include "src/run/reference/nodes.hpp"
+#include "src/run/reference/storage.hpp"
+#include "src/run/uses.hpp"
 
 namespace facet {
 
@@ -14,66 +17,6 @@ namespace {
 using reference::Compiler;
 using reference::State;
 using reference::Storage;
-
-std::unique_ptr<Storage> make_storage(const Tensor& tensor, const SymbolValues& symbols) {
-  auto storage = std::make_unique<Storage>();
-  storage->name = tensor.name;
-  storage->dtype = tensor.dtype;
-  storage->is_float = is_float(tensor.dtype);
-  storage->extents = extents_of(tensor, symbols);
-  storage->strides.resize(storage->extents.size());
-  storage->count = 1;
-  for (std::size_t d = storage->extents.size(); d-- > 0;) {
-    storage->strides[d] = storage->count;
-    storage->count *= std::max<std::int64_t>(storage->extents[d], 0);
-  }
-  const std::size_t count = static_cast<std::size_t>(storage->count);
-  if (storage->is_float) {
-    storage->floats.resize(count);
-  } else {
-    storage->ints.resize(count);
-  }
-  return storage;
-}
-
-void fill_from(Storage& storage, const HostTensor& values) {
-  for (std::int64_t i = 0; i < storage.count; ++i)
-    if (storage.is_float) {
-      storage.floats[static_cast<std::size_t>(i)] = values.get(i);
-    } else {
-      storage.ints[static_cast<std::size_t>(i)] = values.get_int(i);
-    }
-}
-
-void names_read(const ExprPtr& e, std::set<std::string>* names) {
-  walk(e, [&](const Expr& node) {
-    if (node.op == Op::kRead) names->insert(node.name);
-  });
-}
-
-void names_in(const LoopBody& body, std::set<std::string>* names) {
-  for (const LoopStatement& s : body) {
-    if (s.kind == LoopStatement::Kind::kAssign) names->insert(s.target);
-    if (s.kind == LoopStatement::Kind::kDeclare) names->insert(s.name);
-    for (const ExprPtr& e : s.subscripts) names_read(e, names);
-    names_read(s.value, names);
-    names_read(s.operand, names);
-    names_read(s.condition, names);
-    names_in(s.body, names);
-    names_in(s.otherwise, names);
-  }
-}
-
-// Every tensor a node reads, defines or updates.
-std::set<std::string> names_of(const Node& node) {
-  std::set<std::string> names;
-  for (const Equation& q : node.equations) {
-    names.insert(q.tensor);
-    names_read(q.value, &names);
-  }
-  names_in(node.loops, &names);
-  return names;
-}
 
 // One run: the storage map and who still needs which tensor.
 class Run {
@@ -86,8 +29,7 @@ class Run {
   }
 
   Result<ReferenceRun> run() {
-    for (std::size_t n = 0; n < program_.nodes.size(); ++n)
-      for (const std::string& name : names_of(program_.nodes[n])) last_use_[name] = n;
+    last_use_ = last_uses(program_);
     for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
       if (Result<Done> done = run_node(n); !done) return done.errors();
       if (!state_.violations.empty())
@@ -102,18 +44,19 @@ class Run {
  private:
   Result<Done> run_node(std::size_t n) {
     const Node& node = program_.nodes[n];
-    std::set<std::string> defined;   // tensors this node brings into being
-    for (const Equation& q : node.equations) defined.insert(q.tensor);
-    if (!node.loops.empty()) defined.insert(node.out.begin(), node.out.end());
-    std::set<std::string> names = names_of(node);
-    names.insert(defined.begin(), defined.end());
+    const std::set<std::string> defined = defined_by(node);
+    const std::set<std::string> names = names_of(node);
     for (const std::string& name : names) {
       if (storage_.count(name)) continue;
       const Tensor& tensor = program_.tensor(name);
       const bool fresh = defined.count(name) || (tensor.local && !tensor.data);   // a number among operands is a local constant
       if (Result<Done> done = provide(name, fresh); !done) return done;
     }
-    for (const Equation& q : node.equations) reference::run_equation(state_, compiler_, q);
+    for (const Equation& q : node.equations) {
+      const reference::EquationCode code = reference::compile_equation(compiler_, q);
+      reference::make_room(state_, compiler_);
+      reference::run_equation(state_, code);
+    }
     if (!node.loops.empty()) reference::run_loops(state_, compiler_, node.loops);
     for (const std::string& name : names) release(name, n, defined.count(name) != 0);
     return Done{};
@@ -127,18 +70,14 @@ class Run {
     for (const std::int64_t extent : extents_of(tensor, symbols_)) wanted_bytes_ *= extent;
     const auto given = tensors_.find(name);
     if (!fresh && given == tensors_.end()) return diagnose(Code::kNoValuesForTensor, tensor.place, {name});
-    std::unique_ptr<Storage> storage = make_storage(tensor, symbols_);
+    std::unique_ptr<Storage> storage = reference::make_storage(tensor, symbols_, false);
     if (fresh) {
       storage->defined.assign(static_cast<std::size_t>(storage->count), 0);
     } else {
-      fill_from(*storage, given->second);
+      reference::fill_from(*storage, given->second);
     }
     storage_[name] = std::move(storage);
     return Done{};
-  }
-
-  bool is_output(const std::string& name) const {
-    return std::find(program_.outputs.begin(), program_.outputs.end(), name) != program_.outputs.end();
   }
 
   void release(const std::string& name, std::size_t n, bool was_defined_here) {
@@ -146,7 +85,7 @@ class Run {
     storage.magnitudes = {};
     const auto& bits = storage.defined;
     if (was_defined_here && std::find(bits.begin(), bits.end(), 0) == bits.end()) storage.defined = {};
-    if (last_use_[name] <= n && !is_output(name)) storage_.erase(name);
+    if (last_use_[name] <= n && !is_output(program_, name)) storage_.erase(name);
   }
 
   Result<ReferenceRun> collect() {

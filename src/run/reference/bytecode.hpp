@@ -15,8 +15,11 @@
 
 namespace facet::reference {
 
-// A tensor's memory while the program is interpreted.
+class LazyTensor;
+
+// A tensor's memory while the program is interpreted. With `lazy` it has none: elements are computed when they are read.
 struct Storage {
+  LazyTensor* lazy = nullptr;
   std::string name;
   DType dtype = DType::kF32;
   bool is_float = true;
@@ -126,16 +129,17 @@ struct State {
   std::vector<std::string> violations;
   std::vector<std::string> gathers;
   std::int64_t gather_count = 0;
-  FloatFacts f32 = {};
+  std::int64_t budget = std::numeric_limits<std::int64_t>::max();   // terms and lazy elements left; below 0 the run is given up
 };
 
-// Turns names into numbers. Registers and slots are given out once per run; slots are per name, so reuse of a name in another
-// scope is harmless: every range writes its slot before its body reads it.
+// Turns names into numbers. Registers and slots are given out once per run; within a node slots are per name, so reuse of a name
+// in another scope is harmless: every range writes its slot before its body reads it.
 struct Compiler {
   const SymbolValues* symbols = nullptr;
   std::map<std::string, std::unique_ptr<Storage>>* storage = nullptr;
   bool flush_denormals = false;
-  std::map<std::string, int> slots;
+  std::map<std::string, int> slots;   // of the node being compiled
+  int slot_count = 0;
   int registers = 0;
 
   int slot_of(const std::string& name);

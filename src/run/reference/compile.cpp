@@ -32,7 +32,9 @@ Value constant_of(const Expr& literal) {
 }  // namespace
 
 int Compiler::slot_of(const std::string& name) {
-  return slots.emplace(name, static_cast<int>(slots.size())).first->second;
+  const auto [at, fresh] = slots.emplace(name, slot_count);
+  if (fresh) ++slot_count;
+  return at->second;
 }
 
 int Compiler::push(Code& code, Instruction instruction) {
@@ -127,7 +129,7 @@ int Compiler::emit_read(Code& code, const ExprPtr& e) {
     const Code pad = *compile(e->pad);   // a constant of the tensor's dtype, possibly -1.0 or a cast
     State state;
     state.registers.resize(static_cast<std::size_t>(registers));
-    state.slots.resize(slots.size() + 1);
+    state.slots.resize(static_cast<std::size_t>(slot_count) + 1);
     load.pad = execute(state, pad);
   }
   Instruction in;

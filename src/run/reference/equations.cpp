@@ -1,4 +1,5 @@
 // One equation: every point of the left ranges that satisfies the conditions gets its value.
+#include <algorithm>
 #include <cassert>
 
 #include "src/run/reference/nodes.hpp"
@@ -6,13 +7,6 @@
 namespace facet::reference {
 
 namespace {
-
-struct EquationCode {
-  Storage* target = nullptr;
-  std::vector<RangeCode> ranges;
-  std::vector<CodePtr> conditions;
-  CodePtr value;
-};
 
 void run_from(State& state, const EquationCode& code, std::size_t depth, std::int64_t offset) {
   if (depth == code.ranges.size()) {
@@ -30,20 +24,27 @@ void run_from(State& state, const EquationCode& code, std::size_t depth, std::in
 
 }  // namespace
 
-void run_equation(State& state, Compiler& compiler, const Equation& equation) {
+EquationCode compile_equation(Compiler& compiler, const Equation& equation) {
+  compiler.slots.clear();
   EquationCode code;
   code.target = compiler.storage->at(equation.tensor).get();
   assert(code.target->extents.size() == equation.indices.size());
-  state.element_tensor = equation.tensor;
-  state.element_slots.clear();
-  for (const Range& r : equation.indices) {
+  for (const Range& r : equation.indices)
     code.ranges.push_back({compiler.slot_of(r.name), compiler.compile_index(r.lower), compiler.compile_index(r.upper)});
-    state.element_slots.push_back(code.ranges.back().slot);
-  }
   for (const ExprPtr& c : equation.conditions) code.conditions.push_back(compiler.compile(c));
   code.value = compiler.compile(equation.value);
+  return code;
+}
+
+void make_room(State& state, const Compiler& compiler) {
   state.registers.resize(static_cast<std::size_t>(compiler.registers));
-  state.slots.resize(compiler.slots.size());
+  state.slots.resize(static_cast<std::size_t>(compiler.slot_count));
+}
+
+void run_equation(State& state, const EquationCode& code) {
+  state.element_tensor = code.target->name;
+  state.element_slots.clear();
+  for (const RangeCode& r : code.ranges) state.element_slots.push_back(r.slot);
   run_from(state, code, 0, 0);
 }
 

@@ -4,6 +4,7 @@
 #include "src/run/reference/bytecode.hpp"
 #include "src/run/reference/error_model.hpp"
 #include "src/run/reference/integer.hpp"
+#include "src/run/reference/lazy.hpp"
 
 namespace facet::reference {
 
@@ -83,6 +84,11 @@ Value execute_load(State& state, const LoadCode& load) {
       i = clamp_gather(state, load, i, extent);
     }
     offset += i * from.strides[d];
+  }
+  if (from.lazy) {
+    Value v = from.lazy->at(state, offset);
+    if (ambiguity != 0) v.bound = kAmbiguous;
+    return v;
   }
   if (!from.defined.empty() && !from.defined[static_cast<std::size_t>(offset)])
     add_violation(state, element_text(state) + " reads " + load.text + " before that element is defined");

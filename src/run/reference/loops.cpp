@@ -127,11 +127,12 @@ void run_body(State& state, const std::vector<LoopCode>& body) {
 }  // namespace
 
 void run_loops(State& state, Compiler& compiler, const LoopBody& body) {
+  compiler.slots.clear();
   const std::vector<LoopCode> codes = compile_body(compiler, body);
   state.element_tensor = "a statement";
   state.element_slots.clear();
   state.registers.resize(static_cast<std::size_t>(compiler.registers));
-  state.slots.resize(compiler.slots.size());
+  state.slots.resize(static_cast<std::size_t>(compiler.slot_count));
   run_body(state, codes);
 }
 

@@ -17,6 +17,7 @@ namespace {
 template <class Visit>
 bool for_each_term(State& state, const ReduceCode& reduce, std::size_t depth, const Visit& visit) {
   if (depth == reduce.ranges.size()) {
+    if (--state.budget < 0) return false;
     for (const CodePtr& condition : reduce.conditions)
       if (!execute(state, *condition).i) return true;
     return visit(execute(state, *reduce.body));
@@ -51,7 +52,7 @@ Value sum_floats(State& state, const ReduceCode& reduce) {
     magnitude += std::fabs(t.f);
     bounds += t.bound;
     ++terms;
-    integral = integral && t.f == std::nearbyint(t.f);
+    if (integral) integral = t.f == std::nearbyint(t.f);   // rarely reached: a call without SSE 4.1
     return true;
   });
   if (std::isinf(bounds)) return float_value(sum, kAmbiguous);

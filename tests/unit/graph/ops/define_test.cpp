@@ -1,6 +1,7 @@
 // The texts that operators become, and the complaints about wrong calls.
 #include <gtest/gtest.h>
 
+#include "src/frontend/equations.hpp"
 #include "src/ops/op_table.hpp"
 #include "src/ops/samples.hpp"
 
@@ -58,6 +59,24 @@ Refused refused(const Result<OpDefinition>& d) {
   return {code_name(d.errors()[0].code), d.errors()[0].place.pointer};
 }
 
+// The definition parses to typed equations, and what they say about dtypes and shapes is what the definition says.
+void expect_parses(const OpCall& call, const OpDefinition& d, const std::string& what) {
+  EquationContext context;
+  context.program = &call.program;
+  context.local_prefix = "z0";
+  context.operator_text = true;
+  for (std::size_t k = 0; k < call.operands.size(); ++k)
+    if (!call.operands[k].name.empty()) context.tensors["a" + std::to_string(k)] = &call.operands[k];
+  for (std::size_t k = 0; k < call.node.out.size(); ++k) {
+    context.outs.push_back(d.outs[k].name);
+    context.declared[d.outs[k].name] = &d.outs[k];
+  }
+  const Result<ParsedEquations> parsed = parse_equations(d.lines, context);
+  std::string lines;
+  for (const std::string& l : d.lines) lines += "  " + l + "\n";
+  EXPECT_TRUE(parsed.ok()) << what << "\n" << lines << (parsed ? "" : to_text(parsed.errors()));
+}
+
 TEST(Define, EverySampleOfEveryOperator) {
   for (const OpDef* op : all_ops()) {
     EXPECT_FALSE(op->samples.empty()) << op->name;
@@ -65,7 +84,8 @@ TEST(Define, EverySampleOfEveryOperator) {
       const Result<Program> p = sample_program(*op, s, op->required_outputs);
       ASSERT_TRUE(p.ok()) << op->name;
       const Result<OpDefinition> d = define(call_of(*p, p->nodes[0]));
-      EXPECT_TRUE(d.ok()) << op->name << ": " << (d ? "" : to_text(d.errors()));
+      ASSERT_TRUE(d.ok()) << op->name << ": " << (d ? "" : to_text(d.errors()));
+      expect_parses(call_of(*p, p->nodes[0]), *d, op->name);
     }
   }
 }

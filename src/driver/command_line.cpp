@@ -1,0 +1,183 @@
+// The command line's grammar and its help, by CLI11 (its only doorway). Every option is declared once here.
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+
+#include "facet/nearest.hpp"
+#include "src/driver/options.hpp"
+
+namespace facet {
+
+namespace {
+
+struct Row {
+  const char* verb;
+  const char* summary;
+  const char* example;
+  bool program;        // takes PROGRAM and the options that belong to every verb that reads one
+};
+
+constexpr Row kRows[] = {
+    {"check", "Read a program, infer and validate everything, and sum it up.",
+     "facet check mlp.json\nfacet check mlp.json --json\n\n"
+     "Exit 0 means: every name, shape, dtype, subscript and data file is right for all allowed sizes.", true},
+    {"show", "Print the program at a stage: graph, statements, deps, schedule, ast or source.",
+     "facet show mlp.json --stage statements\nfacet show mlp.json --stage source --set N=128", true},
+    {"schedule", "Print the recipe that the auto-scheduler chose, as an editable file.",
+     "facet schedule mlp.json -o mlp.recipe.json\n# edit a tile size, write \"?\" where the scheduler shall fill in, then:\n"
+     "facet run mlp.json --schedule mlp.recipe.json --verify", true},
+    {"legal", "Is a recipe legal? If not, print the violated dependence as two instances.",
+     "facet legal mlp.json --schedule mlp.recipe.json\n\nExit 0: legal. Exit 1: refused, with the reason.", true},
+    {"compile", "Write kernel sources, header, manifest, CMake file and a self-checking main.",
+     "facet compile mlp.json -o mlp_kernel\ncmake -S mlp_kernel -B build && cmake --build build && build/mlp_check", true},
+    {"run", "Compile, load and execute; inputs that are not given are drawn at random.",
+     "facet run mlp.json --verify --time\nfacet run mlp.json --set N=200 --input x=x.npy --output results\n"
+     "facet run mlp.json --target reference --output expected", true},
+    {"explain", "What was fused, tiled, promoted and mapped, and what was refused and why.",
+     "facet explain mlp.json\nfacet explain mlp.json --json", true},
+    {"tune", "Search recipes by measurement.", "facet tune mlp.json", true},
+    {"diff", "What two recipes do differently.", "facet diff a.recipe.json b.recipe.json", false},
+    {"fuzz", "Run random programs and recipes against the reference.", "facet fuzz --count 1000 --seed 7", false},
+    {"doctor", "What this machine has and lacks: compilers, GPU, libraries, measured ceilings.", "facet doctor", false},
+    {"import", "Read a program from C or ONNX.", "facet import c kernel.c -o kernel.json", false},
+};
+
+constexpr const char* kEpilogue =
+    "A program is a JSON file: tensors, operators, index equations and loop nests. A first one:\n"
+    "  {\"facet\": 1, \"name\": \"scale\", \"tensors\": {\"x\": {\"dtype\": \"f32\", \"shape\": [1000]}}, \"inputs\": [\"x\"],\n"
+    "   \"ops\": [{\"op\": \"mul\", \"in\": [\"x\", 2.0], \"out\": \"y\"}], \"outputs\": [\"y\"]}\n"
+    "  facet check scale.json            is it right?\n"
+    "  facet run scale.json --verify     compile it, run it, compare it with the reference\n\n"
+    "Exit status: 0 done, 1 the answer is no, 2 the input is wrong, 3 an outside part is missing, 4 a bug, 130 interrupted.\n"
+    "facet VERB --help tells the options of a verb.";
+
+void list_option(CLI::App* app, const char* name, std::vector<std::string>* to, const char* help, const char* form) {
+  app->add_option(name, *to, help)->allow_extra_args(false)->type_name(form);
+}
+
+void add_common(CLI::App* app, Options* o) {
+  app->add_flag("--json", o->json, "Make stdout one JSON document (also for errors)");
+  app->add_option("--machine", o->machine, "A machine description other than this machine's")->type_name("FILE");
+  app->add_option("--threads", o->threads, "Threads to use (default: all this process may use)")
+      ->type_name("N")->check(CLI::Range(1, 4096));
+  app->add_option("--compiler", o->compiler, "C++ compiler to use instead of the in-process one")->type_name("CXX");
+  app->add_option("--time-budget", o->time_budget_s, "Seconds for analysis, planning and printing (default 10)")
+      ->type_name("S")->check(CLI::Range(0.0, 1e6));
+}
+
+void add_program_options(CLI::App* app, Options* o) {
+  app->add_option("program", o->files, "The program file")->required()->expected(1)->type_name("PROGRAM");
+  app->add_option("--target", o->target, "reference, openmp, openmp:ISA, cuda or cuda:sm_NN (default openmp)")->type_name("T");
+  app->add_option("--schedule", o->schedule, "Use this recipe instead of planning one")->type_name("RECIPE");
+  list_option(app, "--set", &o->set, "Give a symbol a value; may be repeated", "NAME=VALUE");
+  list_option(app, "--numerics", &o->numerics, "reassociate=strict|tree|free, contract=, approximate=, denormals=", "KEY=VALUE");
+  app->add_option("--fusion", o->fusion, "off: every op is its own kernel")->type_name("on|off")->check(CLI::IsMember({"on", "off"}));
+  app->add_option("--emit", o->emit, "Also write ptx, sass or asm (comma-separated)")->type_name("KINDS");
+  app->add_flag("--measure", o->measure, "Measure candidates while planning");
+}
+
+void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
+  if (verb == "show")
+    app->add_option("--stage", o->stage, "graph, statements, deps, schedule, ast or source (default graph)")
+        ->check(CLI::IsMember({"graph", "statements", "deps", "schedule", "ast", "source"}))->type_name("STAGE");
+  if (verb == "schedule" || verb == "tune") app->add_option("-o,--output", o->output, "Write the recipe here")->type_name("FILE");
+  if (verb == "compile") app->add_option("-o,--output", o->output, "The folder to write")->required()->type_name("DIR");
+  if (verb == "run") {
+    list_option(app, "--input", &o->inputs, "Read an input from a .npy file; may be repeated", "NAME=FILE");
+    app->add_option("-o,--output", o->output, "Write each output as DIR/NAME.npy")->type_name("DIR");
+    app->add_flag("--verify", o->verify, "Compare every output element with the reference");
+    app->add_flag("--time", o->time, "Measure the kernels");
+  }
+  if (verb == "run" || verb == "fuzz") app->add_option("--seed", o->seed, "Seed of random inputs (default 1)")->type_name("S");
+  if (verb == "explain") app->add_option("--html", o->html, "Write a page instead of text")->type_name("FILE");
+  if (verb == "fuzz") app->add_option("--count", o->count, "Pairs of programs and recipes (default 100)")
+        ->type_name("N")->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
+  if (verb == "diff") app->add_option("recipes", o->files, "Two recipes")->required()->expected(2)->type_name("R1 R2");
+  if (verb == "import") {
+    app->add_option("source", o->files, "c or onnx, and the file")->required()->expected(2)->type_name("c|onnx FILE");
+    app->add_option("-o,--output", o->output, "Write the program here")->type_name("FILE");
+  }
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// A nearest option or verb for the first word CLI11 could not place.
+std::vector<std::string> suggestions(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> verbs;
+  for (const Row& row : kRows) verbs.push_back(row.verb);
+  const CLI::App* verb = nullptr;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (!verb && word[0] != '-') {
+      if (std::find(verbs.begin(), verbs.end(), word) == verbs.end()) return did_you_mean(word, verbs);
+      verb = app.get_subcommand(word);
+    } else if (word.rfind("--", 0) == 0) {
+      std::vector<std::string> names = option_names(app);
+      if (verb) names = option_names(*verb);
+      if (std::find(names.begin(), names.end(), word) == names.end()) return did_you_mean(word, names);
+    }
+  }
+  return {"facet --help lists the verbs; facet VERB --help lists its options"};
+}
+
+std::string help_text(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  if (chosen.empty()) return app.help() + "\n";
+  std::string text = chosen[0]->help();
+  const std::string usage = "Usage: " + chosen[0]->get_name();
+  const std::size_t at = text.find(usage);
+  if (at != std::string::npos) text.replace(at, usage.size(), "Usage: facet " + chosen[0]->get_name());
+  return text + "\n";
+}
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+bool valid_target(const std::string& target) {
+  const std::string base = target.substr(0, target.find(':'));
+  const bool bare = base.size() == target.size();
+  return base == "reference" ? bare : (base == "openmp" || base == "cuda") && (bare || target.size() > base.size() + 1);
+}
+
+}  // namespace
+
+Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
+  CommandLine line;
+  CLI::App app("facet compiles JSON tensor programs to fast OpenMP C++ and CUDA C++ by polyhedral scheduling.", "facet");
+  app.set_version_flag("--version", std::string("facet ") + FACET_VERSION);
+  app.require_subcommand(1);
+  app.footer(kEpilogue);
+  for (const Row& row : kRows) {
+    CLI::App* verb = app.add_subcommand(row.verb, row.summary);
+    verb->footer(std::string("Examples:\n") + row.example);
+    if (row.program) add_program_options(verb, &line.options);
+    add_verb_options(verb, row.verb, &line.options);
+    add_common(verb, &line.options);
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForVersion&) {
+    line.answer = std::string("facet ") + FACET_VERSION + "\n";
+    return line;
+  } catch (const CLI::CallForHelp&) {
+    line.answer = help_text(app);
+    return line;
+  } catch (const CLI::ParseError& e) {
+    const bool unknown = app.get_subcommands().empty() && argc > 1;
+    const std::string problem = unknown ? "unknown verb \"" + std::string(argv[1]) + "\"" : one_line(e.what());
+    return diagnose(Code::kBadCommandLine, {}, {problem}, suggestions(app, argc, argv));
+  }
+  line.options.verb = app.get_subcommands()[0]->get_name();
+  if (!valid_target(line.options.target))
+    return diagnose(Code::kBadTarget, {}, {line.options.target}, did_you_mean(line.options.target, {"reference", "openmp", "cuda"}));
+  return line;
+}
+
+}  // namespace facet

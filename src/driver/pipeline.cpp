@@ -1,0 +1,35 @@
+// The stages in order.
+#include "src/driver/pipeline.hpp"
+
+#include "src/driver/settings.hpp"
+#include "src/frontend/files.hpp"
+#include "src/frontend/json.hpp"
+#include "src/graph/elaborate.hpp"
+
+namespace facet {
+
+Result<Program> check_text(const std::string& text, const std::string& file) {
+  // JSON text -> graph. From here on every name is resolved and every complaint has a place.
+  const Result<Program> written = read_program(text, file);
+  if (!written) return written.errors();
+  // Operators and texts -> equations and loop nests. From here on nothing looks at an operator's name.
+  return elaborate(*written);
+}
+
+Result<Loaded> load_program(const Options& options) {
+  const Result<std::string> text = read_text_file(options.files[0]);
+  if (!text) return text.errors();
+  Result<Program> program = check_text(*text, options.files[0]);
+  if (!program) return program.errors();
+  Loaded loaded;
+  loaded.hash = program_hash(*program);
+  loaded.program = std::move(*program);
+  const Result<Done> numerics = override_numerics(options.numerics, &loaded.program.numerics);
+  if (!numerics) return numerics.errors();
+  Result<SymbolValues> sizes = sizes_in_force(loaded.program, options.set);
+  if (!sizes) return sizes.errors();
+  loaded.sizes = std::move(*sizes);
+  return loaded;
+}
+
+}  // namespace facet

@@ -1,0 +1,101 @@
+// Puts a naive program together: helpers, the struct of tensors and node functions, and its C entry points.
+#include "src/run/naive.hpp"
+
+#include "src/run/naive/printer.hpp"
+#include "src/run/uses.hpp"
+
+namespace facet {
+
+namespace {
+
+using naive::Piece;
+using naive::Printer;
+
+bool is_scalar(const Tensor& t) { return t.local && t.shape.empty(); }
+
+// Tensors that are declared inside loop nests live there and not in the struct.
+void declared_in(const LoopBody& body, std::set<std::string>* names) {
+  for (const LoopStatement& s : body) {
+    if (s.kind == LoopStatement::Kind::kDeclare) names->insert(s.name);
+    declared_in(s.body, names);
+    declared_in(s.otherwise, names);
+  }
+}
+
+// Reads one input or constant from its dtype's elements.
+void print_load(Printer& p, TextWriter& out, const Tensor& t, std::size_t position) {
+  const std::string name = p.tensor_name(t.name);
+  const std::string pointer = "static_cast<const " + std::string(naive::c_type(t.dtype)) + "*>(inputs[" + std::to_string(position) + "])[k]";
+  std::string element = pointer;
+  if (t.dtype == DType::kF16) p.use(Piece::kHalf), element = "half_value(" + pointer + ")";
+  if (t.dtype == DType::kBF16) p.use(Piece::kBrain), element = "brain_value(" + pointer + ")";
+  if (!is_float(t.dtype)) element = "static_cast<std::int64_t>(" + pointer + ")";
+  out.line(name + ".shape(" + p.shape_text(t) + ");");
+  out.line("for (std::size_t k = 0; k < " + name + ".value.size(); ++k) " + name + ".value[k] = " + element + ";");
+}
+
+void print_result(Printer& p, TextWriter& out, const Tensor& t, std::size_t position) {
+  const std::string name = p.tensor_name(t.name);
+  const std::string at = "[" + std::to_string(position) + "]";
+  out.open("for (std::size_t k = 0; k < " + name + ".value.size(); ++k)");
+  out.line(std::string("static_cast<") + (is_float(t.dtype) ? "double" : "std::int64_t") + "*>(outputs" + at + ")[k] = " + name + ".value[k];");
+  out.line("bounds" + at + "[k] = " + name + ".bound.empty() ? 0.0F : " + name + ".bound[k];");
+  out.close();
+}
+
+// run(): loads, the nodes in order with tensors freed after their last use, results.
+std::string run_text(Printer& p) {
+  const Program& program = p.program();
+  TextWriter out(1);
+  out.open("void run(const std::int64_t* symbols, const void* const* inputs, void* const* outputs, float* const* bounds)");
+  if (program.symbols.empty()) out.line("(void)symbols;");
+  for (std::size_t s = 0; s < program.symbols.size(); ++s)
+    out.line(p.symbol_name(program.symbols[s].name) + " = symbols[" + std::to_string(s) + "];");
+  std::size_t position = 0;
+  for (const std::string& name : program.inputs) print_load(p, out, program.tensor(name), position++);
+  for (const std::string& name : program.tensor_order)
+    if (program.tensor(name).data) print_load(p, out, program.tensor(name), position++);
+  if (position == 0) out.line("(void)inputs;");
+  const std::map<std::string, std::size_t> last = last_uses(program);
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+    out.line(p.method_name(n) + "();");
+    for (const std::string& name : names_of(program.nodes[n]))
+      if (last.at(name) == n && !is_output(program, name) && !is_scalar(program.tensor(name))) out.line(p.tensor_name(name) + ".release();");
+  }
+  for (std::size_t o = 0; o < program.outputs.size(); ++o) print_result(p, out, program.tensor(program.outputs[o]), o);
+  out.close();
+  return out.text();
+}
+
+std::string entry_text(const Printer& p) {
+  const std::string name = "naive_" + p.program().name;
+  const bool gathers = p.pieces().count(Piece::kGather) != 0;
+  std::string text = "extern \"C\" std::int64_t " + name +
+                     "(const std::int64_t* symbols, const void* const* inputs, void* const* outputs, float* const* bounds) {\n";
+  if (gathers) text += "  naive_impl::g_gathers = 0;\n";
+  text += "  naive_impl::Naive().run(symbols, inputs, outputs, bounds);\n  return " + std::string(gathers ? "naive_impl::g_gathers" : "0") + ";\n}\n";
+  return text + "extern \"C\" const char* " + name + "_gather() { return " + (gathers ? "naive_impl::g_first_gather.c_str()" : "\"\"") + "; }\n";
+}
+
+}  // namespace
+
+std::string print_naive(const Program& program) {
+  Printer p(program);
+  std::set<std::string> scalars;
+  for (const Node& node : program.nodes) declared_in(node.loops, &scalars);
+  std::string fields;
+  for (const Symbol& s : program.symbols) fields += "  std::int64_t " + p.symbol_name(s.name) + " = 0;\n";
+  for (const std::string& name : program.tensor_order)
+    if (!scalars.count(name)) fields += "  Array<" + Printer::number_type(program.tensor(name).dtype) + "> " + p.tensor_name(name) + ";\n";
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) p.print_node(n);
+  const std::string run = run_text(p);
+  std::string text =
+      "// " + program.name + " as plain loops: what every element should be, and how far a correct kernel may be from it.\n"
+      "#include <cmath>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n#include <string>\n#include <vector>\n\n"
+      "namespace naive_impl {\n\n";
+  text += naive::prelude_text(p.pieces()) + naive::function_wrappers(p.functions());
+  text += "struct Naive {\n" + fields + "\n" + p.out.text() + run + "};\n\n}  // namespace naive_impl\n\n";
+  return text + entry_text(p);
+}
+
+}  // namespace facet

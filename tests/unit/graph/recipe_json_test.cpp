@@ -1,0 +1,55 @@
+// Recipes and machines as JSON: holes, round trips, refusals.
+#include "src/frontend/json.hpp"
+
+#include <gtest/gtest.h>
+
+namespace facet {
+namespace {
+
+const char* const kRecipe = R"({"facet_recipe": 1, "program": null, "target": "openmp",
+  "graph": [{"do": "fold_constants"}],
+  "variants": [{"when": "N < 32", "groups": [
+    {"name": "k0", "ops": ["h0", "h"], "rewrites": [{"do": "rfactor", "statement": "h0", "by": "k % 8"}],
+     "steps": [{"do": "tile", "statement": "h0", "loops": ["i", "j"], "sizes": [64, "?"], "names": ["it", "jt"]},
+               {"do": "promote", "array": "w", "at": "kt", "layout": {"order": ["j", "k"], "inner": {"j": 32}}, "keep": true}]},
+    {"ops": ["p"], "steps": []}, {"ops": ["q"]}, {"ops": ["r"], "steps": "?"}]}],
+  "memory": {"order": ["k0"], "arena": "auto"}})";
+
+TEST(RecipeJson, HolesAreKept) {
+  const Result<Recipe> r = read_recipe(kRecipe, "r.json");
+  ASSERT_TRUE(r) << to_text(r.errors());
+  const std::vector<Group>& groups = r->variants[0].groups;
+  EXPECT_FALSE(groups[0].steps_hole);
+  EXPECT_TRUE(std::holds_alternative<Hole>(std::get<ArgumentList>(groups[0].steps[0].arguments.at("sizes").value)[1].value));
+  EXPECT_FALSE(groups[1].steps_hole);   // [] is the original order, not a hole
+  EXPECT_TRUE(groups[2].steps_hole);
+  EXPECT_TRUE(groups[3].steps_hole);
+  EXPECT_EQ(groups[0].steps[1].place.pointer, "/variants/0/groups/0/steps/1");
+  EXPECT_TRUE(read_recipe("{\"facet_recipe\": 1}", "")->variants_hole);
+}
+
+TEST(RecipeJson, RoundTrips) {
+  const Result<Recipe> r = read_recipe(kRecipe, "r.json");
+  ASSERT_TRUE(r);
+  const std::string text = to_json(*r);
+  const Result<Recipe> again = read_recipe(text, "r.json");
+  ASSERT_TRUE(again) << to_text(again.errors());
+  EXPECT_EQ(to_json(*again), text);
+}
+
+TEST(MachineJson, RoundTripsAndFillsFromBase) {
+  Machine base;
+  base.cpu.cores = 7;
+  base.cpu.caches = {{32768}, {1048576}};
+  const Result<Machine> m = read_machine("{\"cpu\": {\"vector_bytes\": 64}}", "m.json", base);
+  ASSERT_TRUE(m);
+  EXPECT_EQ(m->cpu.cores, 7);
+  EXPECT_EQ(m->cpu.vector_bytes, 64);
+  EXPECT_EQ(m->cpu.caches.size(), 2u);
+  EXPECT_EQ(to_json(*read_machine(to_json(*m), "")), to_json(*m));
+  EXPECT_EQ(read_machine("{\"cpu\": {\"cores\": -1}}", "").errors()[0].code, Code::kWrongType);
+  EXPECT_EQ(read_machine("{\"cpu\": {\"core\": 1}}", "").errors()[0].code, Code::kUnknownField);
+}
+
+}  // namespace
+}  // namespace facet

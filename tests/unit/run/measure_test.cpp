@@ -1,0 +1,52 @@
+// Medians, repeats and the roofline share.
+#include "src/run/measure.hpp"
+
+#include <gtest/gtest.h>
+
+namespace facet {
+namespace {
+
+TEST(Measure, Median) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(median({}), 0);
+}
+
+TEST(Measure, RepeatsUntilBothLimitsAreReached) {
+  int calls = 0;
+  const auto once = [&]() -> Result<double> { return static_cast<double>(++calls); };
+  TimingOptions options;
+  options.warm_up = 1;
+  options.least_repeats = 3;
+  options.least_ms = 0;
+  Result<TimingSeries> series = measure(once, options);
+  ASSERT_TRUE(series.ok());
+  EXPECT_EQ(series->repeats, 3);
+  EXPECT_EQ(series->median_ms, 3) << "the first call does not count";
+  EXPECT_EQ(series->least_ms, 2);
+  options.least_ms = 1000;
+  EXPECT_GT(measure(once, options)->repeats, 3);
+}
+
+TEST(Measure, FailuresEndIt) {
+  const auto once = []() -> Result<double> { return diagnose(Code::kInternalError, {}, {"a", "b"}); };
+  EXPECT_FALSE(measure(once, {}).ok());
+}
+
+TEST(Measure, ShareOfTheRoofline) {
+  KernelInfo k;
+  k.name = "k0";
+  k.ops = {"c"};
+  k.flops = idx_mul(idx(2), index("N"));
+  k.bytes = idx_mul(idx(4), index("N"));
+  // 2e6 flops at 1 GFLOP/s are 2 ms; 4e6 bytes at 1 GB/s are 4 ms: the bound is 4 ms.
+  const KernelReport r = kernel_report(k, {{"N", 1000000}}, 8, {1, 1});
+  EXPECT_DOUBLE_EQ(r.gflops, 0.25);
+  EXPECT_DOUBLE_EQ(r.gbps, 0.5);
+  EXPECT_DOUBLE_EQ(r.fraction_of_bound, 0.5);
+  EXPECT_EQ(kernel_report(k, {{"N", 1000000}}, 8, {}).fraction_of_bound, 0) << "unknown ceilings give no share";
+  EXPECT_NE(to_text(std::vector<KernelReport>{r}).find("k0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace facet

@@ -1,18 +1,26 @@
-// vectorize: a loop whose iterations are independent (or reduce) runs in vectors.
+// vectorize: a loop whose iterations are independent (or reduce) runs in
+// vectors.
 //
 //   for j in 0..N   vector(16)                for j in 0..N - 15 step 16
-//     s[i] += x[i, j] * x[i, j]      -->        s_sum = fma(x[i, j..j+16], x[i, j..j+16], s_sum)
+//     s[i] += x[i, j] * x[i, j]      -->        s_sum = fma(x[i, j..j+16], x[i,
+//     j..j+16], s_sum)
 //                                             if 16*(N/16) < N   (tail)
-//                                               s_sum = select(active, fma(masked read ...), s_sum)
+//                                               s_sum = select(active,
+//                                               fma(masked read ...), s_sum)
 //                                             s[i] += lane_reduce(s_sum)
 //
 // Shapes, by the extent (upper - lower):
-//   constant, at most kMaxVectors vectors        copies side by side (register tile), the last one masked if it does not divide
-//   at most a constant (a partial tile)          as many copies, each masked by lane < remaining
-//   otherwise                                    a loop over whole vectors, then one masked vector; reductions run in
-//                                                kAccumulators independent vectors first, joined in a fixed tree
-// That the iterations are independent was judged by whoever made the request; what a body holds that has no vector form is a
-// refusal with its reason, and the loop stays scalar. lanes.hpp says what becomes of each statement.
+//   constant, at most kMaxVectors vectors        copies side by side (register
+//   tile), the last one masked if it does not divide at most a constant (a
+//   partial tile)          as many copies, each masked by lane < remaining
+//   otherwise                                    a loop over whole vectors,
+//   then one masked vector; reductions run in
+//                                                kAccumulators independent
+//                                                vectors first, joined in a
+//                                                fixed tree
+// That the iterations are independent was judged by whoever made the request;
+// what a body holds that has no vector form is a refusal with its reason, and
+// the loop stays scalar. lanes.hpp says what becomes of each statement.
 #include "codegen/passes/lanes.hpp"
 #include "codegen/passes/tiles.hpp"
 
@@ -22,113 +30,148 @@ namespace facet::passes {
 
 namespace {
 
-constexpr std::int64_t kMaxVectors = 8;  // copies side by side; more would not fit the register files with their operands
-constexpr std::int64_t kMaxMasked = 4;   // of them masked, for partial tiles
-constexpr int kAccumulators = 4;         // latency 4 at one or two fused multiply-adds a cycle (Zen 4, Intel: 4 x 0.5..1)
+constexpr std::int64_t kMaxVectors =
+    8; // copies side by side; more would not fit the register files with their
+       // operands
+constexpr std::int64_t kMaxMasked = 4; // of them masked, for partial tiles
+constexpr int kAccumulators = 4; // latency 4 at one or two fused multiply-adds
+                                 // a cycle (Zen 4, Intel: 4 x 0.5..1)
 
 struct Part {
   ExprPtr base;
-  ExprPtr mask;  // kBool vector or null
+  ExprPtr mask; // kBool vector or null
 };
 
-// Vector code of one or several parts side by side, and the accumulators of its reductions.
+// Vector code of one or several parts side by side, and the accumulators of its
+// reductions.
 struct Piece {
   LoopList body;
-  std::vector<std::vector<LaneReduction>> reductions;  // per part
+  std::vector<std::vector<LaneReduction>> reductions; // per part
 };
 
 class Vectorization {
- public:
-  Vectorization(const For& f, const Facts& facts, Context& context) : loop_(f), facts_(facts), context_(context) {
+public:
+  Vectorization(const For &f, const Facts &facts, Context &context)
+      : loop_(f), facts_(facts), context_(context) {
     width_ = f.width > 0 ? f.width : widest();
   }
 
   // Empty: refused, see refusal().
   std::optional<LoopList> run() {
-    if (loop_.step != 1) return refuse("step " + std::to_string(loop_.step));
-    if (width_ < 2) return refuse("vectors of one lane");
+    if (loop_.step != 1)
+      return refuse("step " + std::to_string(loop_.step));
+    if (width_ < 2)
+      return refuse("vectors of one lane");
     const Linear extent = difference(loop_.upper, loop_.lower);
-    if (extent.is_constant() && extent.constant <= kMaxVectors * width_) return constant(extent.constant);
-    if (const std::int64_t most = at_most(); most > 0) return partial(most);
+    if (extent.is_constant() && extent.constant <= kMaxVectors * width_)
+      return constant(extent.constant);
+    if (const std::int64_t most = at_most(); most > 0)
+      return partial(most);
     return open();
   }
-  const std::string& refusal() const { return refusal_; }
+  const std::string &refusal() const { return refusal_; }
   int width() const { return width_; }
 
- private:
-  const For& loop_;
-  const Facts& facts_;
-  Context& context_;
+private:
+  const For &loop_;
+  const Facts &facts_;
+  Context &context_;
   int width_ = 0;
   std::string refusal_;
-  std::vector<LoopPtr> accumulators_;                   // Lets, before everything
-  std::vector<std::vector<LaneReduction>> reductions_;  // of all parts so far
+  std::vector<LoopPtr> accumulators_; // Lets, before everything
+  std::vector<std::vector<LaneReduction>> reductions_; // of all parts so far
 
-  std::optional<LoopList> refuse(const std::string& why) {
+  std::optional<LoopList> refuse(const std::string &why) {
     refusal_ = why;
     return std::nullopt;
   }
 
   int widest() const {
     std::int64_t bytes = 1;
-    for (const Access& a : accesses_of(loop_.body)) bytes = std::max(bytes, size_bytes(a.type));
+    for (const Access &a : accesses_of(loop_.body))
+      bytes = std::max(bytes, size_bytes(a.type));
     return static_cast<int>(context_.machine.vector_bytes / bytes);
   }
 
-  // The least multiple of the width, up to kMaxMasked vectors, that the extent never exceeds. 0 if none.
+  // The least multiple of the width, up to kMaxMasked vectors, that the extent
+  // never exceeds. 0 if none.
   std::int64_t at_most() const {
     for (std::int64_t vectors = 1; vectors <= kMaxMasked; ++vectors)
-      for (const ExprPtr& u : operands_of(Op::kMin, loop_.upper))
-        if (facts_.at_most(idx_sub(u, loop_.lower), idx(vectors * width_))) return vectors * width_;
+      for (const ExprPtr &u : operands_of(Op::kMin, loop_.upper))
+        if (facts_.at_most(idx_sub(u, loop_.lower), idx(vectors * width_)))
+          return vectors * width_;
     return 0;
   }
 
-  ExprPtr lanes_below(const ExprPtr& first, const ExprPtr& bound) const {
-    return binary(Op::kLt, iota_from(first, width_), splat_to(bound, width_));
+  // Lanes of the vector at `base` that lie below the loop's upper bound.
+  ExprPtr lanes_left(const ExprPtr &base) const {
+    ExprPtr bound;
+    for (const ExprPtr &u : operands_of(Op::kMin, loop_.upper)) {
+      if (facts_.at_most(idx(width_), idx_sub(u, base)))
+        continue; // cuts no lane of this vector
+      const ExprPtr left = idx_sub(u, base);
+      bound = bound ? idx_min(bound, left) : left;
+    }
+    if (!bound)
+      return nullptr;
+    return binary(Op::kLt, iota_from(idx(0), width_),
+                  splat_to(simplify_expr(bound, facts_, context_), width_));
   }
 
-  // Vectorises the parts; the accumulators of part p of the first call are shared with part p of later ones.
-  std::optional<LoopList> parts(const std::vector<Part>& all, bool jam) {
+  // Vectorises the parts; the accumulators of part p of the first call are
+  // shared with part p of later ones.
+  std::optional<LoopList> parts(const std::vector<Part> &all, bool jam) {
     std::vector<LoopList> copies;
     for (std::size_t p = 0; p < all.size(); ++p) {
       Lanes lanes(loop_, all[p].base, width_, all[p].mask, facts_, context_);
       LoopList body = lanes.body();
-      if (!lanes.refusal().empty()) return refuse(lanes.refusal());
+      if (!lanes.refusal().empty())
+        return refuse(lanes.refusal());
       body = adopt(body, p, lanes.reductions());
       copies.push_back(std::move(body));
     }
     return side_by_side(std::move(copies), jam, context_);
   }
 
-  // Declares the accumulators of a new part, or renames them to those that part p has already.
-  LoopList adopt(const LoopList& body, std::size_t p, const std::vector<LaneReduction>& found) {
+  // Declares the accumulators of a new part, or renames them to those that part
+  // p has already.
+  LoopList adopt(const LoopList &body, std::size_t p,
+                 const std::vector<LaneReduction> &found) {
     if (p < reductions_.size()) {
       std::map<std::string, std::string> names;
-      for (std::size_t r = 0; r < found.size(); ++r) names[found[r].accumulator] = reductions_[p][r].accumulator;
+      for (std::size_t r = 0; r < found.size(); ++r)
+        names[found[r].accumulator] = reductions_[p][r].accumulator;
       LoopList renamed = rename(body, names);
       return renamed;
     }
     reductions_.push_back(found);
-    for (const LaneReduction& r : found) {
+    for (const LaneReduction &r : found) {
       const DType type = r.store.value->type;
-      accumulators_.push_back(
-          make_loop(Let{r.accumulator, type, width_, splat_to(identity_of(*r.store.update, type), width_), true}));
+      accumulators_.push_back(make_loop(
+          Let{r.accumulator, type, width_,
+              splat_to(identity_of(*r.store.update, type), width_), true}));
     }
     return body;
   }
 
-  // The stores that finish the reductions: parts joined pairwise, then over the lanes.
+  // The stores that finish the reductions: parts joined pairwise, then over the
+  // lanes.
   LoopList finish() {
     LoopList out;
-    for (std::size_t r = 0; !reductions_.empty() && r < reductions_[0].size(); ++r) {
-      const Store& store = reductions_[0][r].store;
+    for (std::size_t r = 0; !reductions_.empty() && r < reductions_[0].size();
+         ++r) {
+      const Store &store = reductions_[0][r].store;
       const DType type = store.value->type;
       std::vector<ExprPtr> level;
-      for (const std::vector<LaneReduction>& part : reductions_) level.push_back(value_of(part[r].accumulator, type, width_));
+      for (const std::vector<LaneReduction> &part : reductions_)
+        level.push_back(value_of(part[r].accumulator, type, width_));
       while (level.size() > 1) {
         std::vector<ExprPtr> next;
         for (std::size_t i = 0; i < level.size(); i += 2)
-          next.push_back(i + 1 < level.size() ? binary(operator_of(*store.update), level[i], level[i + 1]) : level[i]);
+          next.push_back(
+              i + 1 < level.size()
+                  ? binary(operator_of(*store.update), level[i], level[i + 1])
+                  : level[i]);
         level = std::move(next);
       }
       Store last = store;
@@ -138,24 +181,28 @@ class Vectorization {
     return out;
   }
 
-  LoopList assembled(const LoopList& middle) {
+  LoopList assembled(const LoopList &middle) {
     LoopList all(accumulators_.begin(), accumulators_.end());
     all.insert(all.end(), middle.begin(), middle.end());
-    for (const LoopPtr& n : finish()) all.push_back(n);
+    for (const LoopPtr &n : finish())
+      all.push_back(n);
     return all;
   }
 
   std::optional<LoopList> constant(std::int64_t extent) {
-    if (extent <= 0) return LoopList{};
+    if (extent <= 0)
+      return LoopList{};
     LoopList before;
     std::vector<Part> all;
     for (std::int64_t done = 0; done < extent; done += width_) {
-      Part p{idx_add(loop_.lower, idx(done)), nullptr};
-      if (extent - done < width_) p.mask = named_mask(lanes_below(idx(0), idx(extent - done)), before);
-      all.push_back(p);
+      const ExprPtr base = idx_add(loop_.lower, idx(done));
+      all.push_back({base, extent - done < width_
+                               ? named_mask(lanes_left(base), before)
+                               : nullptr});
     }
     std::optional<LoopList> body = parts(all, true);
-    if (!body) return body;
+    if (!body)
+      return body;
     before.insert(before.end(), body->begin(), body->end());
     return assembled(before);
   }
@@ -165,22 +212,24 @@ class Vectorization {
     std::vector<Part> all;
     for (std::int64_t done = 0; done < most; done += width_) {
       const ExprPtr base = idx_add(loop_.lower, idx(done));
-      const ExprPtr remaining = simplify_expr(idx_sub(loop_.upper, base), facts_, context_);
-      all.push_back({base, named_mask(lanes_below(idx(0), remaining), before)});
+      all.push_back({base, named_mask(lanes_left(base), before)});
     }
     std::optional<LoopList> body = parts(all, true);
-    if (!body) return body;
+    if (!body)
+      return body;
     before.insert(before.end(), body->begin(), body->end());
     return assembled(before);
   }
 
-  ExprPtr named_mask(const ExprPtr& mask, LoopList& before) {
+  ExprPtr named_mask(const ExprPtr &mask, LoopList &before) {
+    if (!mask)
+      return mask;
     const std::string name = context_.names.fresh(loop_.iterator + "_active");
     before.push_back(make_loop(Let{name, DType::kBool, width_, mask, false}));
     return value_of(name, DType::kBool, width_);
   }
 
-  For whole_vectors(const ExprPtr& lower, std::int64_t count) const {
+  For whole_vectors(const ExprPtr &lower, std::int64_t count) const {
     For f = loop_;
     f.kind = LoopKind::kSerial;
     f.width = 0;
@@ -190,10 +239,11 @@ class Vectorization {
     return f;
   }
 
-  ExprPtr after_whole(const ExprPtr& lower, std::int64_t count) const {
+  ExprPtr after_whole(const ExprPtr &lower, std::int64_t count) const {
     const ExprPtr extent = idx_max(idx_sub(loop_.upper, lower), idx(0));
     const ExprPtr whole = binary(Op::kTruncDiv, extent, idx(count * width_));
-    return simplify_expr(idx_add(lower, idx_mul(idx(count * width_), whole)), facts_, context_);
+    return simplify_expr(idx_add(lower, idx_mul(idx(count * width_), whole)),
+                         facts_, context_);
   }
 
   std::optional<LoopList> open() {
@@ -203,16 +253,19 @@ class Vectorization {
     if (reduces()) {
       For wide = whole_vectors(lower, kAccumulators);
       std::vector<Part> many;
-      for (int p = 0; p < kAccumulators; ++p) many.push_back({idx_add(here, idx(p * width_)), nullptr});
+      for (int p = 0; p < kAccumulators; ++p)
+        many.push_back({idx_add(here, idx(p * width_)), nullptr});
       std::optional<LoopList> body = parts(many, true);
-      if (!body) return body;
+      if (!body)
+        return body;
       wide.body = *body;
       all.push_back(make_loop(std::move(wide)));
       lower = named_index(after_whole(lower, kAccumulators), all);
     }
     For whole = whole_vectors(lower, 1);
     std::optional<LoopList> body = parts({{here, nullptr}}, false);
-    if (!body) return body;
+    if (!body)
+      return body;
     whole.body = *body;
     all.push_back(make_loop(std::move(whole)));
     const ExprPtr tail = after_whole(lower, 1);
@@ -220,9 +273,10 @@ class Vectorization {
       If rest{binary(Op::kLt, tail, loop_.upper), {}, {}, true};
       LoopList scope;
       const ExprPtr first = named_index(tail, scope);
-      const ExprPtr mask = named_mask(lanes_below(idx(0), idx_sub(loop_.upper, first)), scope);
+      const ExprPtr mask = named_mask(lanes_left(first), scope);
       std::optional<LoopList> last = parts({{first, mask}}, false);
-      if (!last) return last;
+      if (!last)
+        return last;
       scope.insert(scope.end(), last->begin(), last->end());
       rest.then = scope;
       all.push_back(make_loop(std::move(rest)));
@@ -230,8 +284,9 @@ class Vectorization {
     return assembled(all);
   }
 
-  ExprPtr named_index(const ExprPtr& value, LoopList& before) {
-    if (value->op == Op::kLiteral || value->op == Op::kIndex) return value;
+  ExprPtr named_index(const ExprPtr &value, LoopList &before) {
+    if (value->op == Op::kLiteral || value->op == Op::kIndex)
+      return value;
     const std::string name = context_.names.fresh(loop_.iterator + "_rest");
     before.push_back(make_loop(Let{name, DType::kI64, 1, value, false}));
     return index_value(name);
@@ -240,20 +295,22 @@ class Vectorization {
   // Does the body reduce over the lanes?
   bool reduces() {
     const Names saved = context_.names;
-    Lanes probe(loop_, index(loop_.iterator), width_, nullptr, facts_, context_);
+    Lanes probe(loop_, index(loop_.iterator), width_, nullptr, facts_,
+                context_);
     probe.body();
     context_.names = saved;
     return !probe.reductions().empty();
   }
 };
 
-}  // namespace
+} // namespace
 
-LoopList vectorize(const For& f, const Facts& facts, Context& context) {
+LoopList vectorize(const For &f, const Facts &facts, Context &context) {
   Vectorization v(f, facts, context);
   const std::optional<LoopList> vectors = v.run();
   if (vectors) {
-    context.note("vectorize", f.iterator, true, "vectors of " + std::to_string(v.width()));
+    context.note("vectorize", f.iterator, true,
+                 "vectors of " + std::to_string(v.width()));
     return *vectors;
   }
   context.note("vectorize", f.iterator, false, v.refusal());
@@ -263,4 +320,4 @@ LoopList vectorize(const For& f, const Facts& facts, Context& context) {
   return {make_loop(std::move(plain))};
 }
 
-}  // namespace facet::passes
+} // namespace facet::passes

@@ -12,50 +12,42 @@
 namespace facet::passes {
 
 struct Context {
-  const LoopProgram *program = nullptr;
+  const LoopProgram* program = nullptr;
   CpuMachine machine;
-  std::map<std::string, Buffer>
-      buffers; // global ones and, after collect_buffers, the kernel's local
-               // ones
+  std::map<std::string, Buffer> buffers;  // global ones and, after collect_buffers, the kernel's local
+                                          // ones
   Names names;
-  PassLog *log = nullptr;
+  PassLog* log = nullptr;
   std::string kernel;
 
   Facts symbol_facts() const { return Facts(program->symbols); }
-  const Buffer *find(const std::string &name) const;
-  bool
-  allows_reassociation(DType type) const; // strict policy forbids it for floats
-  bool allows_contraction(DType type) const; // a*b + c in one rounding
-  void note(const std::string &pass, const std::string &loop, bool done,
-            const std::string &reason);
+  const Buffer* find(const std::string& name) const;
+  bool allows_reassociation(DType type) const;  // strict policy forbids it for floats
+  bool allows_contraction(DType type) const;    // a*b + c in one rounding
+  void note(const std::string& pass, const std::string& loop, bool done, const std::string& reason);
 };
 
-Context make_context(const LoopProgram &program, const CpuMachine &machine,
-                     PassLog *log);
-void enter_kernel(
-    Context &context,
-    const Kernel &kernel); // names and local buffers of this kernel
+Context make_context(const LoopProgram& program, const CpuMachine& machine, PassLog* log);
+void enter_kernel(Context& context,
+                  const Kernel& kernel);  // names and local buffers of this kernel
 
 // The passes, in the order in which lower_for_cpu applies them. Each takes a
 // kernel body and gives the new one.
-LoopList simplify(const LoopList &body, const Context &context);
-LoopList contract_locals(const LoopList &body, Context &context);
-LoopList peel(const LoopList &body, Context &context);
-LoopList form_tiles(const LoopList &body, Context &context);
-LoopList hoist_values(const LoopList &body, const Context &context);
-LoopList keep_in_registers(const LoopList &body, Context &context);
-LoopList forward_stores(const LoopList &body, Context &context);
-LoopList share_loads(const LoopList &body, Context &context);
+LoopList simplify(const LoopList& body, const Context& context);
+LoopList contract_locals(const LoopList& body, Context& context);
+LoopList peel(const LoopList& body, Context& context);
+LoopList form_tiles(const LoopList& body, Context& context);
+LoopList hoist_values(const LoopList& body, const Context& context);
+LoopList keep_in_registers(const LoopList& body, Context& context);
+LoopList forward_stores(const LoopList& body, Context& context);
+LoopList share_loads(const LoopList& body, Context& context);
 
 // The expression forms of simplify, for passes that make new expressions.
-ExprPtr simplify_expr(const ExprPtr &e, const Facts &facts,
-                      const Context &context);
-LoopList simplify(const LoopList &body, const Facts &facts,
-                  const Context &context);
+ExprPtr simplify_expr(const ExprPtr& e, const Facts& facts, const Context& context);
+LoopList simplify(const LoopList& body, const Facts& facts, const Context& context);
 
 // Reduction facts as operators.
-Op operator_of(
-    ReduceKind kind); // kSum -> kAdd; arg reductions have none: kReduce
+Op operator_of(ReduceKind kind);  // kSum -> kAdd; arg reductions have none: kReduce
 ExprPtr identity_of(ReduceKind kind, DType type);
 
-} // namespace facet::passes
+}  // namespace facet::passes

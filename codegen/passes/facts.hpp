@@ -24,42 +24,40 @@
 namespace facet::passes {
 
 class Facts {
-public:
-  explicit Facts(const std::vector<Symbol> &symbols = {});
+ public:
+  explicit Facts(const std::vector<Symbol>& symbols = {});
 
   // lower <= name < upper (lower may be a max, upper a min).
-  void add_range(const std::string &name, const ExprPtr &lower,
-                 const ExprPtr &upper);
+  void add_range(const std::string& name, const ExprPtr& lower, const ExprPtr& upper);
   // A kBool condition that holds here (conjunctions are taken apart; what is
   // not affine is ignored).
-  void add_condition(const ExprPtr &condition);
-  void add_negation(const ExprPtr &condition);
+  void add_condition(const ExprPtr& condition);
+  void add_negation(const ExprPtr& condition);
 
-  bool nonnegative(const Linear &f) const;
-  bool less(const ExprPtr &a, const ExprPtr &b) const;    // a < b
-  bool at_most(const ExprPtr &a, const ExprPtr &b) const; // a <= b
-  bool holds(const ExprPtr &condition) const;             // certainly true
-  bool fails(const ExprPtr &condition) const;             // certainly false
-  bool
-  inside(const std::vector<ExprPtr> &subscripts,
-         const std::vector<ExprPtr> &extents) const; // 0 <= s < extent, each
+  bool nonnegative(const Linear& f) const;
+  bool less(const ExprPtr& a, const ExprPtr& b) const;     // a < b
+  bool at_most(const ExprPtr& a, const ExprPtr& b) const;  // a <= b
+  bool holds(const ExprPtr& condition) const;              // certainly true
+  bool fails(const ExprPtr& condition) const;              // certainly false
+  bool inside(const std::vector<ExprPtr>& subscripts,
+              const std::vector<ExprPtr>& extents) const;  // 0 <= s < extent, each
 
-private:
+ private:
   struct Range {
     std::string name;
-    std::vector<ExprPtr> lowers; // name >= each
-    std::vector<ExprPtr> uppers; // name <= each - 1
+    std::vector<ExprPtr> lowers;  // name >= each
+    std::vector<ExprPtr> uppers;  // name <= each - 1
   };
-  std::vector<Range> ranges_; // outermost first: bounds of a later one may
-                              // mention earlier ones
-  std::vector<Linear> known_; // each >= 0
+  std::vector<Range> ranges_;  // outermost first: bounds of a later one may
+                               // mention earlier ones
+  std::vector<Linear> known_;  // each >= 0
 
-  int rank(const ExprPtr &atom) const;
-  bool prove(const Linear &f, int *steps) const;
-  bool prove_without(const Linear &f, std::size_t term, int *steps) const;
-  bool prove_range(const Linear &f, const Term &t, int *steps) const;
-  bool prove_division(const Linear &f, const Term &t, int *steps) const;
-  bool prove_choice(const Linear &f, const Term &t, int *steps) const;
+  int rank(const ExprPtr& atom) const;
+  bool prove(const Linear& f, int* steps) const;
+  bool prove_without(const Linear& f, std::size_t term, int* steps) const;
+  bool prove_range(const Linear& f, const Term& t, int* steps) const;
+  bool prove_division(const Linear& f, const Term& t, int* steps) const;
+  bool prove_choice(const Linear& f, const Term& t, int* steps) const;
 };
 
-} // namespace facet::passes
+}  // namespace facet::passes

@@ -16,13 +16,12 @@ namespace facet::passes {
 
 namespace {
 
-LoopList form(const LoopList &body, const Facts &facts, Context &context) {
+LoopList form(const LoopList& body, const Facts& facts, Context& context) {
   LoopList out;
-  for (const LoopPtr &node : body) {
+  for (const LoopPtr& node : body) {
     Facts inner = facts;
-    if (const For *f = as<For>(node))
-      inner.add_range(f->iterator, f->lower, f->upper);
-    if (const If *f = as<If>(node)) {
+    if (const For* f = as<For>(node)) inner.add_range(f->iterator, f->lower, f->upper);
+    if (const If* f = as<If>(node)) {
       Facts otherwise = facts;
       inner.add_condition(f->condition);
       otherwise.add_negation(f->condition);
@@ -33,26 +32,22 @@ LoopList form(const LoopList &body, const Facts &facts, Context &context) {
       continue;
     }
     const LoopPtr next = rebuild(
-        node, [](const ExprPtr &e) { return e; },
-        [&](const LoopList &list) { return form(list, inner, context); });
-    const For *f = as<For>(next);
+        node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return form(list, inner, context); });
+    const For* f = as<For>(next);
     LoopList made{next};
-    if (f && f->kind == LoopKind::kUnroll)
-      made = unroll(*f, facts, context);
-    if (f && f->kind == LoopKind::kVector)
-      made = vectorize(*f, facts, context);
+    if (f && f->kind == LoopKind::kUnroll) made = unroll(*f, facts, context);
+    if (f && f->kind == LoopKind::kVector) made = vectorize(*f, facts, context);
     // Requests that simplification had to see constants for are constants now.
-    if (made.size() != 1 || made[0] != next)
-      made = simplify(made, facts, context);
+    if (made.size() != 1 || made[0] != next) made = simplify(made, facts, context);
     out.insert(out.end(), made.begin(), made.end());
   }
   return out;
 }
 
-} // namespace
+}  // namespace
 
-LoopList form_tiles(const LoopList &body, Context &context) {
+LoopList form_tiles(const LoopList& body, Context& context) {
   return form(body, context.symbol_facts(), context);
 }
 
-} // namespace facet::passes
+}  // namespace facet::passes

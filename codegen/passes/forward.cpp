@@ -32,178 +32,141 @@ struct Known {
 };
 
 // Literals and named values can be repeated; anything else is named first.
-bool is_simple(const ExprPtr &e) {
-  if (e->op == Op::kLiteral || e->op == Op::kValue)
-    return true;
+bool is_simple(const ExprPtr& e) {
+  if (e->op == Op::kLiteral || e->op == Op::kValue) return true;
   return e->op == Op::kSplat && is_simple(e->args[0]);
 }
 
-void forget_writes(std::vector<Known> &known, const LoopList &body) {
+void forget_writes(std::vector<Known>& known, const LoopList& body) {
   const std::vector<Access> all = accesses_of(body);
   std::set<std::string> assigned;
-  walk_nodes(body, [&](const LoopPtr &n) {
-    if (const Set *s = as<Set>(n))
-      assigned.insert(s->name);
-    if (const Collective *c = as<Collective>(n))
-      assigned.insert(c->target);
-    if (as<Barrier>(n) || as<AsyncWait>(n))
-      known.clear();
+  walk_nodes(body, [&](const LoopPtr& n) {
+    if (const Set* s = as<Set>(n)) assigned.insert(s->name);
+    if (const Collective* c = as<Collective>(n)) assigned.insert(c->target);
+    if (as<Barrier>(n) || as<AsyncWait>(n)) known.clear();
   });
-  std::erase_if(known, [&](const Known &k) {
-    if (mentions_any(k.value, assigned))
-      return true;
-    return std::any_of(all.begin(), all.end(), [&](const Access &a) {
-      return a.writes && !disjoint(a, k.place);
-    });
+  std::erase_if(known, [&](const Known& k) {
+    if (mentions_any(k.value, assigned)) return true;
+    return std::any_of(all.begin(), all.end(), [&](const Access& a) { return a.writes && !disjoint(a, k.place); });
   });
 }
 
-bool reads_place(const LoopList &rest, const Access &place) {
-  for (const Access &a : accesses_of(rest))
-    if (a.reads && same_place(a, place))
-      return true;
+bool reads_place(const LoopList& rest, const Access& place) {
+  for (const Access& a : accesses_of(rest))
+    if (a.reads && same_place(a, place)) return true;
   return false;
 }
 
 class Forward {
-public:
-  explicit Forward(Context &context) : context_(context) {}
+ public:
+  explicit Forward(Context& context) : context_(context) {}
 
-  LoopList in_block(const LoopList &block, std::vector<Known> known) {
+  LoopList in_block(const LoopList& block, std::vector<Known> known) {
     LoopList out;
     for (std::size_t i = 0; i < block.size(); ++i) {
       const LoopPtr node = block[i];
-      if (as<For>(node) || as<If>(node) || as<Sequence>(node) ||
-          as<Role>(node)) {
+      if (as<For>(node) || as<If>(node) || as<Sequence>(node) || as<Role>(node)) {
         std::vector<Known> inside = known;
         const bool repeats = as<For>(node) != nullptr;
-        if (repeats)
-          forget_writes(inside, {node});
+        if (repeats) forget_writes(inside, {node});
         out.push_back(rebuild(
-            node, [&](const ExprPtr &e) { return used(e, inside); },
-            [&](const LoopList &inner) { return in_block(inner, inside); }));
+            node, [&](const ExprPtr& e) { return used(e, inside); },
+            [&](const LoopList& inner) { return in_block(inner, inside); }));
         forget_writes(known, {node});
         continue;
       }
       const LoopPtr next = rebuild(
-          node, [&](const ExprPtr &e) { return used(e, known); },
-          [](const LoopList &inner) { return inner; });
-      if (const Store *s = as<Store>(next)) {
-        const LoopList rest(block.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                            block.end());
+          node, [&](const ExprPtr& e) { return used(e, known); }, [](const LoopList& inner) { return inner; });
+      if (const Store* s = as<Store>(next)) {
+        const LoopList rest(block.begin() + static_cast<std::ptrdiff_t>(i) + 1, block.end());
         store(*s, rest, known, out);
         continue;
       }
       forget_writes(known, {next});
-      const Let *l = as<Let>(next);
+      const Let* l = as<Let>(next);
       if (l && l->value && l->value->op == Op::kRead && !l->value->pad) {
-        std::erase_if(known, [&](const Known &k) {
-          return same_place(k.place, access_of(*l->value));
-        });
-        known.push_back(
-            {access_of(*l->value), value_of(l->name, l->type, l->lanes)});
+        std::erase_if(known, [&](const Known& k) { return same_place(k.place, access_of(*l->value)); });
+        known.push_back({access_of(*l->value), value_of(l->name, l->type, l->lanes)});
       }
       out.push_back(next);
     }
     return out;
   }
 
-private:
-  Context &context_;
+ private:
+  Context& context_;
 
-  static ExprPtr used(const ExprPtr &e, const std::vector<Known> &known) {
-    if (!e || known.empty())
-      return e;
-    return rewrite(e, [&](const ExprPtr &n) -> ExprPtr {
-      if (n->op != Op::kRead)
-        return n;
+  static ExprPtr used(const ExprPtr& e, const std::vector<Known>& known) {
+    if (!e || known.empty()) return e;
+    return rewrite(e, [&](const ExprPtr& n) -> ExprPtr {
+      if (n->op != Op::kRead) return n;
       const Access a = access_of(*n);
-      for (const Known &k : known)
-        if (same_place(k.place, a) && k.value->lanes == n->lanes)
-          return k.value;
+      for (const Known& k : known)
+        if (same_place(k.place, a) && k.value->lanes == n->lanes) return k.value;
       return n;
     });
   }
 
-  void store(Store s, const LoopList &rest, std::vector<Known> &known,
-             LoopList &out) {
+  void store(Store s, const LoopList& rest, std::vector<Known>& known, LoopList& out) {
     const Access place = access_of(s, s.value->type);
     const bool plain = !s.update && !s.atomic && s.lane_stride == 1;
     if (plain && !is_simple(s.value) && reads_place(rest, place)) {
       std::string base = s.buffer;
       std::replace(base.begin(), base.end(), '.', '_');
       const std::string name = context_.names.fresh(base + "_value");
-      out.push_back(
-          make_loop(Let{name, s.value->type, s.lanes, s.value, false}));
+      out.push_back(make_loop(Let{name, s.value->type, s.lanes, s.value, false}));
       s.value = value_of(name, s.value->type, s.lanes);
     }
     const LoopPtr node = make_loop(Store(s));
     forget_writes(known, {node});
     bool fixed = true;
-    for (const ExprPtr &e : s.subscripts)
-      fixed = fixed && accesses_of(e).empty();
-    if (plain && fixed && is_simple(s.value) && s.value->lanes == s.lanes)
-      known.push_back({place, s.value});
+    for (const ExprPtr& e : s.subscripts) fixed = fixed && accesses_of(e).empty();
+    if (plain && fixed && is_simple(s.value) && s.value->lanes == s.lanes) known.push_back({place, s.value});
     out.push_back(node);
   }
 };
 
-bool is_dead(const LoopList &block, std::size_t at) {
-  const Store &s = *as<Store>(block[at]);
-  if (s.update || s.atomic)
-    return false;
+bool is_dead(const LoopList& block, std::size_t at) {
+  const Store& s = *as<Store>(block[at]);
+  if (s.update || s.atomic) return false;
   const Access place = access_of(s, s.value->type);
   for (std::size_t i = at + 1; i < block.size(); ++i) {
-    for (const Access &a : accesses_of(LoopList{block[i]}))
-      if (a.reads && !disjoint(a, place))
-        return false;
-    if (as<Barrier>(block[i]))
-      return false;
-    const Store *next = as<Store>(block[i]);
-    if (next && !next->update &&
-        same_place(access_of(*next, next->value->type), place))
-      return true;
+    for (const Access& a : accesses_of(LoopList{block[i]}))
+      if (a.reads && !disjoint(a, place)) return false;
+    if (as<Barrier>(block[i])) return false;
+    const Store* next = as<Store>(block[i]);
+    if (next && !next->update && same_place(access_of(*next, next->value->type), place)) return true;
   }
   return false;
 }
 
-LoopList without_stores_to(const LoopList &body, const std::string &buffer) {
+LoopList without_stores_to(const LoopList& body, const std::string& buffer) {
   LoopList out;
-  for (const LoopPtr &node : body) {
-    const Store *s = as<Store>(node);
-    if (s && s->buffer == buffer)
-      continue;
+  for (const LoopPtr& node : body) {
+    const Store* s = as<Store>(node);
+    if (s && s->buffer == buffer) continue;
     out.push_back(rebuild(
-        node, [](const ExprPtr &e) { return e; },
-        [&](const LoopList &inner) {
-          return without_stores_to(inner, buffer);
-        }));
+        node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return without_stores_to(inner, buffer); }));
   }
   return out;
 }
 
-LoopList without_dead(const LoopList &body, Context &context) {
+LoopList without_dead(const LoopList& body, Context& context) {
   LoopList out;
   for (std::size_t i = 0; i < body.size(); ++i) {
-    if (as<Store>(body[i]) && is_dead(body, i))
-      continue;
+    if (as<Store>(body[i]) && is_dead(body, i)) continue;
     out.push_back(rebuild(
-        body[i], [](const ExprPtr &e) { return e; },
-        [&](const LoopList &inner) { return without_dead(inner, context); }));
+        body[i], [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return without_dead(inner, context); }));
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const Allocate *a = as<Allocate>(out[i]);
-    if (!a)
-      continue;
+    const Allocate* a = as<Allocate>(out[i]);
+    if (!a) continue;
     const std::string name = a->buffer.name;
     LoopList rest(out.begin() + static_cast<std::ptrdiff_t>(i) + 1, out.end());
     const std::vector<Access> all = accesses_of(rest);
-    if (std::any_of(all.begin(), all.end(), [&](const Access &x) {
-          return x.buffer == name && (x.reads || x.atomic);
-        }))
+    if (std::any_of(all.begin(), all.end(), [&](const Access& x) { return x.buffer == name && (x.reads || x.atomic); }))
       continue;
-    context.note("registers", name, true,
-                 "the local array is not needed: its values have names");
+    context.note("registers", name, true, "the local array is not needed: its values have names");
     rest = without_stores_to(rest, name);
     out.resize(i);
     out.insert(out.end(), rest.begin(), rest.end());
@@ -212,10 +175,10 @@ LoopList without_dead(const LoopList &body, Context &context) {
   return out;
 }
 
-} // namespace
+}  // namespace
 
-LoopList forward_stores(const LoopList &body, Context &context) {
+LoopList forward_stores(const LoopList& body, Context& context) {
   return without_dead(Forward(context).in_block(body, {}), context);
 }
 
-} // namespace facet::passes
+}  // namespace facet::passes

@@ -22,47 +22,40 @@ namespace facet::passes {
 
 namespace {
 
-bool is_pure(const Let &l, const std::set<std::string> &assigned) {
-  if (l.is_mutable || !l.value)
-    return false;
+bool is_pure(const Let& l, const std::set<std::string>& assigned) {
+  if (l.is_mutable || !l.value) return false;
   bool pure = true;
-  walk(l.value, [&](const Expr &e) {
-    if (e.op == Op::kRead || (e.op == Op::kValue && assigned.count(e.name)))
-      pure = false;
+  walk(l.value, [&](const Expr& e) {
+    if (e.op == Op::kRead || (e.op == Op::kValue && assigned.count(e.name))) pure = false;
   });
   return pure;
 }
 
-std::set<std::string> assigned_names(const LoopList &body) {
+std::set<std::string> assigned_names(const LoopList& body) {
   std::set<std::string> names;
-  walk_nodes(body, [&](const LoopPtr &n) {
-    if (const Set *s = as<Set>(n))
-      names.insert(s->name);
-    if (const Let *l = as<Let>(n); l && l->is_mutable)
-      names.insert(l->name);
+  walk_nodes(body, [&](const LoopPtr& n) {
+    if (const Set* s = as<Set>(n)) names.insert(s->name);
+    if (const Let* l = as<Let>(n); l && l->is_mutable) names.insert(l->name);
   });
   return names;
 }
 
 // Equal pure values of one block become one.
-LoopList shared(const LoopList &body, const std::set<std::string> &assigned) {
+LoopList shared(const LoopList& body, const std::set<std::string>& assigned) {
   LoopList out;
   std::vector<Let> seen;
   std::map<std::string, std::string> names;
-  for (const LoopPtr &node : body) {
+  for (const LoopPtr& node : body) {
     const LoopPtr next = rename({node}, names)[0];
-    if (const Let *l = as<Let>(next); l && is_pure(*l, assigned)) {
+    if (const Let* l = as<Let>(next); l && is_pure(*l, assigned)) {
       bool found = false;
-      for (const Let &s : seen) {
-        if (s.type != l->type || s.lanes != l->lanes ||
-            !same(s.value, l->value))
-          continue;
+      for (const Let& s : seen) {
+        if (s.type != l->type || s.lanes != l->lanes || !same(s.value, l->value)) continue;
         names[l->name] = s.name;
         found = true;
         break;
       }
-      if (found)
-        continue;
+      if (found) continue;
       seen.push_back(*l);
     }
     out.push_back(next);
@@ -72,20 +65,14 @@ LoopList shared(const LoopList &body, const std::set<std::string> &assigned) {
 
 // keep: how many loops from here on are perfectly nested for an enclosing
 // loop's collapse clause.
-LoopList hoisted(const LoopList &body, const std::set<std::string> &assigned,
-                 int keep) {
+LoopList hoisted(const LoopList& body, const std::set<std::string>& assigned, int keep) {
   LoopList out;
-  for (const LoopPtr &node : body) {
-    const For *loop = as<For>(node);
-    const int inner_keep = !loop                ? 0
-                           : loop->collapse > 1 ? loop->collapse - 1
-                                                : std::max(0, keep - 1);
+  for (const LoopPtr& node : body) {
+    const For* loop = as<For>(node);
+    const int inner_keep = !loop ? 0 : loop->collapse > 1 ? loop->collapse - 1 : std::max(0, keep - 1);
     const LoopPtr next = rebuild(
-        node, [](const ExprPtr &e) { return e; },
-        [&](const LoopList &inner) {
-          return hoisted(inner, assigned, inner_keep);
-        });
-    const For *f = as<For>(next);
+        node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return hoisted(inner, assigned, inner_keep); });
+    const For* f = as<For>(next);
     if (!f || f->kind != LoopKind::kSerial || keep > 0) {
       out.push_back(next);
       continue;
@@ -94,8 +81,8 @@ LoopList hoisted(const LoopList &body, const std::set<std::string> &assigned,
     copy.body.clear();
     std::set<std::string> inside = introduced_names(f->body);
     inside.insert(f->iterator);
-    for (const LoopPtr &inner : f->body) {
-      const Let *l = as<Let>(inner);
+    for (const LoopPtr& inner : f->body) {
+      const Let* l = as<Let>(inner);
       if (l && is_pure(*l, assigned) && !mentions_any(l->value, inside)) {
         out.push_back(inner);
         inside.erase(l->name);
@@ -108,10 +95,10 @@ LoopList hoisted(const LoopList &body, const std::set<std::string> &assigned,
   return shared(out, assigned);
 }
 
-} // namespace
+}  // namespace
 
-LoopList hoist_values(const LoopList &body, const Context &) {
+LoopList hoist_values(const LoopList& body, const Context&) {
   return hoisted(body, assigned_names(body), 0);
 }
 
-} // namespace facet::passes
+}  // namespace facet::passes

@@ -3,44 +3,41 @@
 
 namespace facet::passes {
 
-Lanes::Lanes(const For &f, ExprPtr base, int lanes, ExprPtr mask,
-             const Facts &facts, Context &context)
-    : loop_(f), base_(std::move(base)), lanes_(lanes), context_(context),
-      inside_(introduced_names(f.body)), top_{facts, std::move(mask), nullptr,
-                                              false} {
+Lanes::Lanes(const For& f, ExprPtr base, int lanes, ExprPtr mask, const Facts& facts, Context& context)
+    : loop_(f),
+      base_(std::move(base)),
+      lanes_(lanes),
+      context_(context),
+      inside_(introduced_names(f.body)),
+      top_{facts, std::move(mask), nullptr, false} {
   inside_.insert(f.iterator);
   top_.facts.add_range(f.iterator, f.lower, f.upper);
 }
 
-void Lanes::refuse(const std::string &why) {
-  if (refusal_.empty())
-    refusal_ = why;
+void Lanes::refuse(const std::string& why) {
+  if (refusal_.empty()) refusal_ = why;
 }
 
-LoopList Lanes::body() { return list(loop_.body, top_); }
+LoopList Lanes::body() {
+  return list(loop_.body, top_);
+}
 
-LoopList Lanes::list(const LoopList &body, Place place) {
+LoopList Lanes::list(const LoopList& body, Place place) {
   LoopList out;
-  for (const LoopPtr &n : body) {
+  for (const LoopPtr& n : body) {
     node(n, place, out);
-    if (!refusal_.empty())
-      return {};
+    if (!refusal_.empty()) return {};
   }
   return out;
 }
 
-void Lanes::node(const LoopPtr &n, const Place &place, LoopList &out) {
-  if (const Store *s = as<Store>(n))
-    return store(*s, place, out);
-  if (const Let *l = as<Let>(n))
-    return let(*l, place, out);
-  if (const Set *s = as<Set>(n))
-    return set(*s, place, out);
-  if (const For *f = as<For>(n))
-    return nested(*f, place, out);
-  if (const If *f = as<If>(n))
-    return branch(*f, place, out);
-  if (const Sequence *s = as<Sequence>(n)) {
+void Lanes::node(const LoopPtr& n, const Place& place, LoopList& out) {
+  if (const Store* s = as<Store>(n)) return store(*s, place, out);
+  if (const Let* l = as<Let>(n)) return let(*l, place, out);
+  if (const Set* s = as<Set>(n)) return set(*s, place, out);
+  if (const For* f = as<For>(n)) return nested(*f, place, out);
+  if (const If* f = as<If>(n)) return branch(*f, place, out);
+  if (const Sequence* s = as<Sequence>(n)) {
     out.push_back(make_loop(Sequence{list(s->body, place)}));
     return;
   }
@@ -48,76 +45,59 @@ void Lanes::node(const LoopPtr &n, const Place &place, LoopList &out) {
     out.push_back(n);
     return;
   }
-  if (const Prefetch *p = as<Prefetch>(n)) {
+  if (const Prefetch* p = as<Prefetch>(n)) {
     Prefetch copy = *p;
-    for (ExprPtr &s : copy.subscripts)
-      s = at_base(s);
+    for (ExprPtr& s : copy.subscripts) s = at_base(s);
     out.push_back(make_loop(std::move(copy)));
     return;
   }
-  if (const Allocate *a = as<Allocate>(n))
-    return refuse("local array " + a->buffer.name + " is allocated inside it");
+  if (const Allocate* a = as<Allocate>(n)) return refuse("local array " + a->buffer.name + " is allocated inside it");
   refuse("its body holds a statement that has no vector form");
 }
 
-ExprPtr Lanes::bind_mask(const ExprPtr &mask, const std::string &name,
-                         LoopList &out) {
-  if (!mask || mask->op == Op::kValue)
-    return mask;
+ExprPtr Lanes::bind_mask(const ExprPtr& mask, const std::string& name, LoopList& out) {
+  if (!mask || mask->op == Op::kValue) return mask;
   const std::string fresh = context_.names.fresh(name);
   out.push_back(make_loop(Let{fresh, DType::kBool, lanes_, mask, false}));
   return value_of(fresh, DType::kBool, lanes_);
 }
 
-void Lanes::let(const Let &l, const Place &place, LoopList &out) {
+void Lanes::let(const Let& l, const Place& place, LoopList& out) {
   Let copy = l;
-  if (l.value)
-    copy.value = expression(l.value, place);
+  if (l.value) copy.value = expression(l.value, place);
   const bool vector = l.is_mutable || (copy.value && copy.value->lanes > 1);
   if (vector) {
     copy.lanes = lanes_;
-    if (copy.value)
-      copy.value = splat(copy.value);
+    if (copy.value) copy.value = splat(copy.value);
     vectors_[l.name] = l.type;
   }
   out.push_back(make_loop(std::move(copy)));
 }
 
-void Lanes::set(const Set &s, const Place &place, LoopList &out) {
-  if (!vectors_.count(s.name))
-    return refuse("named value " + s.name +
-                  " is carried from iteration to iteration");
+void Lanes::set(const Set& s, const Place& place, LoopList& out) {
+  if (!vectors_.count(s.name)) return refuse("named value " + s.name + " is carried from iteration to iteration");
   ExprPtr value = splat(expression(s.value, place));
-  if (place.branch)
-    value = select(place.branch, value, value_of(s.name, value->type, lanes_));
+  if (place.branch) value = select(place.branch, value, value_of(s.name, value->type, lanes_));
   out.push_back(make_loop(Set{s.name, value}));
 }
 
-void Lanes::store(const Store &s, const Place &place, LoopList &out) {
-  if (s.lanes > 1)
-    return refuse("an inner loop is vectorised already");
-  if (s.atomic)
-    return refuse("atomic update of " + s.buffer);
+void Lanes::store(const Store& s, const Place& place, LoopList& out) {
+  if (s.lanes > 1) return refuse("an inner loop is vectorised already");
+  if (s.atomic) return refuse("atomic update of " + s.buffer);
   bool fixed = true;
-  for (const ExprPtr &e : s.subscripts)
-    fixed = fixed && !varies(e);
+  for (const ExprPtr& e : s.subscripts) fixed = fixed && !varies(e);
   if (fixed) {
-    if (s.update)
-      return reduction(s, place, out);
-    if (varies(s.value) || place.mask)
-      return refuse("every iteration stores to the same element of " +
-                    s.buffer);
+    if (s.update) return reduction(s, place, out);
+    if (varies(s.value) || place.mask) return refuse("every iteration stores to the same element of " + s.buffer);
     out.push_back(make_loop(Store(s)));
     return;
   }
   std::int64_t step = 0;
-  if (innermost_step(s.buffer, over_lanes(s.subscripts, place), &step))
-    return contiguous_store(s, step, place, out);
+  if (innermost_step(s.buffer, over_lanes(s.subscripts, place), &step)) return contiguous_store(s, step, place, out);
   lane_stores(s, place, out);
 }
 
-void Lanes::contiguous_store(const Store &s, std::int64_t lane_stride,
-                             const Place &place, LoopList &out) {
+void Lanes::contiguous_store(const Store& s, std::int64_t lane_stride, const Place& place, LoopList& out) {
   Store copy = s;
   copy.lanes = lanes_;
   copy.lane_stride = lane_stride;
@@ -126,8 +106,7 @@ void Lanes::contiguous_store(const Store &s, std::int64_t lane_stride,
   ExprPtr value = s.value;
   if (s.update) {
     const ExprPtr old = facet::read(s.buffer, s.value->type, s.subscripts);
-    copy.value = combine(*s.update, expression(old, place),
-                         expression(value, place), context_);
+    copy.value = combine(*s.update, expression(old, place), expression(value, place), context_);
     copy.update.reset();
   } else {
     copy.value = splat(expression(value, place));
@@ -135,7 +114,7 @@ void Lanes::contiguous_store(const Store &s, std::int64_t lane_stride,
   out.push_back(make_loop(std::move(copy)));
 }
 
-void Lanes::lane_stores(const Store &s, const Place &place, LoopList &out) {
+void Lanes::lane_stores(const Store& s, const Place& place, LoopList& out) {
   LoopList scope;
   const ExprPtr mask = bind_mask(place.mask, "active", scope);
   ExprPtr value = expression(s.value, place);
@@ -146,67 +125,53 @@ void Lanes::lane_stores(const Store &s, const Place &place, LoopList &out) {
   }
   for (int lane = 0; lane < lanes_; ++lane) {
     Store one = s;
-    for (ExprPtr &e : one.subscripts)
-      e = in_lane(e, lane);
+    for (ExprPtr& e : one.subscripts) e = in_lane(e, lane);
     one.value = value->lanes > 1 ? extract(value, lane) : value;
     const LoopPtr stored = make_loop(std::move(one));
-    scope.push_back(
-        mask ? make_loop(If{extract(mask, lane), {stored}, {}, false})
-             : stored);
+    scope.push_back(mask ? make_loop(If{extract(mask, lane), {stored}, {}, false}) : stored);
   }
   out.push_back(make_loop(Sequence{std::move(scope)}));
 }
 
-void Lanes::reduction(const Store &s, const Place &place, LoopList &out) {
+void Lanes::reduction(const Store& s, const Place& place, LoopList& out) {
   const DType type = s.value->type;
-  if (operator_of(*s.update) == Op::kReduce)
-    return refuse("an arg reduction over lanes");
-  if (!context_.allows_reassociation(type))
-    return refuse("numerics: strict order of the reduction into " + s.buffer);
+  if (operator_of(*s.update) == Op::kReduce) return refuse("an arg reduction over lanes");
+  if (!context_.allows_reassociation(type)) return refuse("numerics: strict order of the reduction into " + s.buffer);
   bool fixed = true;
-  for (const ExprPtr &e : s.subscripts)
-    fixed = fixed && !mentions_any(e, inside_);
+  for (const ExprPtr& e : s.subscripts) fixed = fixed && !mentions_any(e, inside_);
   const Access place_of = access_of(s, type);
   std::size_t others = 0;
-  walk_nodes(loop_.body, [&](const LoopPtr &n) {
-    const Store *other = as<Store>(n);
-    if (other && other->buffer == s.buffer &&
-        !(other->update == s.update &&
-          same_place(access_of(*other, type), place_of)))
+  walk_nodes(loop_.body, [&](const LoopPtr& n) {
+    const Store* other = as<Store>(n);
+    if (other && other->buffer == s.buffer && !(other->update == s.update && same_place(access_of(*other, type), place_of)))
       ++others;
   });
-  walk_expressions(loop_.body, [&](const ExprPtr &e) {
-    for (const Access &a : accesses_of(e))
-      others += a.buffer == s.buffer;
+  walk_expressions(loop_.body, [&](const ExprPtr& e) {
+    for (const Access& a : accesses_of(e)) others += a.buffer == s.buffer;
   });
-  if (others > 0)
-    return refuse("its body uses " + s.buffer + " besides reducing into it");
+  if (others > 0) return refuse("its body uses " + s.buffer + " besides reducing into it");
   const ExprPtr value = splat(expression(s.value, place));
-  const auto masked = [&](const ExprPtr &v, const ExprPtr &otherwise) {
+  const auto masked = [&](const ExprPtr& v, const ExprPtr& otherwise) {
     return place.mask ? select(splat(place.mask), v, otherwise) : v;
   };
   if (!fixed) {
     Store each = s;
-    each.value = lane_reduce(
-        *s.update, masked(value, splat(identity_of(*s.update, type))));
+    each.value = lane_reduce(*s.update, masked(value, splat(identity_of(*s.update, type))));
     out.push_back(make_loop(std::move(each)));
     return;
   }
   std::string name;
-  for (const LaneReduction &r : reductions_)
-    if (same_place(access_of(r.store, type), place_of))
-      name = r.accumulator;
+  for (const LaneReduction& r : reductions_)
+    if (same_place(access_of(r.store, type), place_of)) name = r.accumulator;
   if (name.empty()) {
     name = context_.names.fresh(s.buffer + "_" + to_text(*s.update));
     reductions_.push_back({s, name});
   }
   const ExprPtr accumulator = value_of(name, type, lanes_);
-  out.push_back(make_loop(
-      Set{name, masked(combine(*s.update, accumulator, value, context_),
-                       accumulator)}));
+  out.push_back(make_loop(Set{name, masked(combine(*s.update, accumulator, value, context_), accumulator)}));
 }
 
-void Lanes::branch(const If &f, const Place &place, LoopList &out) {
+void Lanes::branch(const If& f, const Place& place, LoopList& out) {
   const ExprPtr condition = expression(f.condition, place);
   Place then = place, otherwise = place;
   then.facts.add_condition(f.condition);
@@ -221,23 +186,20 @@ void Lanes::branch(const If &f, const Place &place, LoopList &out) {
   }
   LoopList scope;
   const ExprPtr holds = bind_mask(condition, "holds", scope);
-  const auto run = [&](const LoopList &body, Place inner, const ExprPtr &mask) {
-    if (body.empty())
-      return;
+  const auto run = [&](const LoopList& body, Place inner, const ExprPtr& mask) {
+    if (body.empty()) return;
     inner.lazy = true;
     inner.mask = bind_mask(both(place.mask, mask), "active", scope);
     inner.branch = inner.mask;
-    for (const LoopPtr &n : list(body, inner))
-      scope.push_back(n);
+    for (const LoopPtr& n : list(body, inner)) scope.push_back(n);
   };
   run(f.then, then, holds);
   run(f.otherwise, otherwise, unary(Op::kNot, holds));
   out.push_back(make_loop(Sequence{std::move(scope)}));
 }
 
-void Lanes::nested(const For &f, const Place &place, LoopList &out) {
-  if (f.kind != LoopKind::kSerial)
-    return refuse("loop " + f.iterator + " inside it is not serial");
+void Lanes::nested(const For& f, const Place& place, LoopList& out) {
+  if (f.kind != LoopKind::kSerial) return refuse("loop " + f.iterator + " inside it is not serial");
   For copy = f;
   Place inner = place;
   inner.facts.add_range(f.iterator, f.lower, f.upper);
@@ -246,28 +208,22 @@ void Lanes::nested(const For &f, const Place &place, LoopList &out) {
     out.push_back(make_loop(std::move(copy)));
     return;
   }
-  if (f.step != 1)
-    return refuse("loop " + f.iterator + " has bounds that vary and a step");
+  if (f.step != 1) return refuse("loop " + f.iterator + " has bounds that vary and a step");
   // Hull over the lanes: each bound at the lane where it is smallest (lower) or
   // largest (upper).
   ExprPtr active;
-  const auto hull = [&](Op op, const ExprPtr &bound, bool low) -> ExprPtr {
+  const auto hull = [&](Op op, const ExprPtr& bound, bool low) -> ExprPtr {
     ExprPtr result;
-    for (const ExprPtr &part : operands_of(op, bound)) {
+    for (const ExprPtr& part : operands_of(op, bound)) {
       const std::int64_t c = to_linear(part).coefficient_of(loop_.iterator);
-      for (const Term &t : to_linear(part).terms)
-        if (t.atom->op != Op::kIndex && varies(t.atom))
-          refuse("bound " + to_text(part) + " of loop " + f.iterator);
+      for (const Term& t : to_linear(part).terms)
+        if (t.atom->op != Op::kIndex && varies(t.atom)) refuse("bound " + to_text(part) + " of loop " + f.iterator);
       const ExprPtr extreme = at_base(part, (c > 0) == low ? 0 : lanes_ - 1);
-      result = !result          ? extreme
-               : op == Op::kMax ? idx_max(result, extreme)
-                                : idx_min(result, extreme);
-      if (!varies(part))
-        continue;
+      result = !result ? extreme : op == Op::kMax ? idx_max(result, extreme) : idx_min(result, extreme);
+      if (!varies(part)) continue;
       const ExprPtr here = splat(index(f.iterator));
       const ExprPtr limit = expression(part, place);
-      active = both(active, low ? binary(Op::kLe, limit, here)
-                                : binary(Op::kLt, here, limit));
+      active = both(active, low ? binary(Op::kLe, limit, here) : binary(Op::kLt, here, limit));
     }
     return result;
   };
@@ -277,10 +233,9 @@ void Lanes::nested(const For &f, const Place &place, LoopList &out) {
   inner.mask = bind_mask(both(place.mask, active), "active", body);
   inner.branch = inner.mask;
   inner.lazy = true;
-  for (const LoopPtr &n : list(f.body, inner))
-    body.push_back(n);
+  for (const LoopPtr& n : list(f.body, inner)) body.push_back(n);
   copy.body = std::move(body);
   out.push_back(make_loop(std::move(copy)));
 }
 
-} // namespace facet::passes
+}  // namespace facet::passes

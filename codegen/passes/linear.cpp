@@ -5,21 +5,18 @@ namespace facet::passes {
 
 namespace {
 
-void add_term(Linear &form, const ExprPtr &atom, std::int64_t coefficient) {
-  if (coefficient == 0)
-    return;
+void add_term(Linear& form, const ExprPtr& atom, std::int64_t coefficient) {
+  if (coefficient == 0) return;
   for (std::size_t i = 0; i < form.terms.size(); ++i) {
-    if (!same(form.terms[i].atom, atom))
-      continue;
+    if (!same(form.terms[i].atom, atom)) continue;
     form.terms[i].coefficient += coefficient;
-    if (form.terms[i].coefficient == 0)
-      form.terms.erase(form.terms.begin() + static_cast<std::ptrdiff_t>(i));
+    if (form.terms[i].coefficient == 0) form.terms.erase(form.terms.begin() + static_cast<std::ptrdiff_t>(i));
     return;
   }
   form.terms.push_back({atom, coefficient});
 }
 
-void collect(const ExprPtr &e, std::int64_t factor, Linear &into) {
+void collect(const ExprPtr& e, std::int64_t factor, Linear& into) {
   if (e->op == Op::kLiteral) {
     into.constant += factor * e->int_value;
     return;
@@ -37,29 +34,26 @@ void collect(const ExprPtr &e, std::int64_t factor, Linear &into) {
     const Linear a = to_linear(e->args[0]);
     const Linear b = to_linear(e->args[1]);
     if (a.is_constant() || b.is_constant()) {
-      const Linear &other = a.is_constant() ? b : a;
-      const std::int64_t c =
-          factor * (a.is_constant() ? a.constant : b.constant);
+      const Linear& other = a.is_constant() ? b : a;
+      const std::int64_t c = factor * (a.is_constant() ? a.constant : b.constant);
       into.constant += c * other.constant;
-      for (const Term &t : other.terms)
-        add_term(into, t.atom, c * t.coefficient);
+      for (const Term& t : other.terms) add_term(into, t.atom, c * t.coefficient);
       return;
     }
   }
   add_term(into, e, factor);
 }
 
-} // namespace
+}  // namespace
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   const std::int64_t q = a / b;
   return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
 }
 
-std::int64_t Linear::coefficient_of(const std::string &index) const {
-  for (const Term &t : terms)
-    if (t.atom->op == Op::kIndex && t.atom->name == index)
-      return t.coefficient;
+std::int64_t Linear::coefficient_of(const std::string& index) const {
+  for (const Term& t : terms)
+    if (t.atom->op == Op::kIndex && t.atom->name == index) return t.coefficient;
   return 0;
 }
 
@@ -69,120 +63,108 @@ Linear constant_form(std::int64_t value) {
   return form;
 }
 
-Linear to_linear(const ExprPtr &e) {
+Linear to_linear(const ExprPtr& e) {
   Linear form;
   collect(e, 1, form);
   return form;
 }
 
-Linear sum(const Linear &a, const Linear &b, std::int64_t scale_b) {
+Linear sum(const Linear& a, const Linear& b, std::int64_t scale_b) {
   Linear form = a;
   form.constant += scale_b * b.constant;
-  for (const Term &t : b.terms)
-    add_term(form, t.atom, scale_b * t.coefficient);
+  for (const Term& t : b.terms) add_term(form, t.atom, scale_b * t.coefficient);
   return form;
 }
 
-Linear scaled(const Linear &a, std::int64_t factor) {
+Linear scaled(const Linear& a, std::int64_t factor) {
   return sum(constant_form(0), a, factor);
 }
 
-Linear difference(const ExprPtr &a, const ExprPtr &b) {
+Linear difference(const ExprPtr& a, const ExprPtr& b) {
   return sum(to_linear(a), to_linear(b), -1);
 }
 
-ExprPtr to_expr(const Linear &form) {
+ExprPtr to_expr(const Linear& form) {
   ExprPtr result;
-  for (const Term &t : form.terms) {
-    if (t.coefficient < 0)
-      continue;
+  for (const Term& t : form.terms) {
+    if (t.coefficient < 0) continue;
     const ExprPtr part = idx_mul(idx(t.coefficient), t.atom);
     result = result ? idx_add(result, part) : part;
   }
   // "16 - x", not "-x + 16".
-  if (!result)
-    result = idx(form.constant);
+  if (!result) result = idx(form.constant);
   const bool constant_used = result->op == Op::kLiteral;
-  for (const Term &t : form.terms) {
-    if (t.coefficient > 0)
-      continue;
+  for (const Term& t : form.terms) {
+    if (t.coefficient > 0) continue;
     result = idx_sub(result, idx_mul(idx(-t.coefficient), t.atom));
   }
   return constant_used ? result : idx_add(result, idx(form.constant));
 }
 
-bool constant_value(const ExprPtr &e, std::int64_t *value) {
-  if (!e || e->lanes != 1 || e->type != DType::kI64)
-    return false;
+bool constant_value(const ExprPtr& e, std::int64_t* value) {
+  if (!e || e->lanes != 1 || e->type != DType::kI64) return false;
   const Linear form = to_linear(e);
-  if (!form.is_constant())
-    return false;
+  if (!form.is_constant()) return false;
   *value = form.constant;
   return true;
 }
 
-bool mentions(const ExprPtr &e, const std::string &name) {
+bool mentions(const ExprPtr& e, const std::string& name) {
   bool found = false;
-  walk(e, [&](const Expr &node) {
-    if ((node.op == Op::kIndex || node.op == Op::kValue) && node.name == name)
-      found = true;
+  walk(e, [&](const Expr& node) {
+    if ((node.op == Op::kIndex || node.op == Op::kValue) && node.name == name) found = true;
   });
   return found;
 }
 
-ExprPtr index_value(const std::string &name) {
+ExprPtr index_value(const std::string& name) {
   Expr e = *value_of(name, DType::kI64);
   e.int_value = 1;
   return std::make_shared<const Expr>(std::move(e));
 }
 
-bool is_index_arithmetic(const ExprPtr &e) {
+bool is_index_arithmetic(const ExprPtr& e) {
   bool pure = true;
-  walk(e, [&](const Expr &node) {
+  walk(e, [&](const Expr& node) {
     switch (node.op) {
-    case Op::kValue:
-      if (node.int_value != 1)
+      case Op::kValue:
+        if (node.int_value != 1) pure = false;
+        return;
+      case Op::kLiteral:
+      case Op::kIndex:
+      case Op::kNeg:
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMul:
+      case Op::kFloorDiv:
+      case Op::kFloorMod:
+      case Op::kTruncDiv:
+      case Op::kTruncMod:
+      case Op::kMin:
+      case Op::kMax:
+      case Op::kLt:
+      case Op::kLe:
+      case Op::kGt:
+      case Op::kGe:
+      case Op::kEq:
+      case Op::kNe:
+      case Op::kAnd:
+      case Op::kOr:
+      case Op::kNot:
+        if (node.lanes != 1 || (node.type != DType::kI64 && node.type != DType::kBool)) pure = false;
+        return;
+      default:
         pure = false;
-      return;
-    case Op::kLiteral:
-    case Op::kIndex:
-    case Op::kNeg:
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kFloorDiv:
-    case Op::kFloorMod:
-    case Op::kTruncDiv:
-    case Op::kTruncMod:
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kLt:
-    case Op::kLe:
-    case Op::kGt:
-    case Op::kGe:
-    case Op::kEq:
-    case Op::kNe:
-    case Op::kAnd:
-    case Op::kOr:
-    case Op::kNot:
-      if (node.lanes != 1 ||
-          (node.type != DType::kI64 && node.type != DType::kBool))
-        pure = false;
-      return;
-    default:
-      pure = false;
     }
   });
   return pure;
 }
 
-std::vector<ExprPtr> operands_of(Op op, const ExprPtr &e) {
-  if (e->op != op)
-    return {e};
+std::vector<ExprPtr> operands_of(Op op, const ExprPtr& e) {
+  if (e->op != op) return {e};
   std::vector<ExprPtr> all = operands_of(op, e->args[0]);
-  for (const ExprPtr &x : operands_of(op, e->args[1]))
-    all.push_back(x);
+  for (const ExprPtr& x : operands_of(op, e->args[1])) all.push_back(x);
   return all;
 }
 
-} // namespace facet::passes
+}  // namespace facet::passes

@@ -6,7 +6,7 @@ namespace facet {
 
 namespace {
 
-LoopList lower_kernel(const LoopList &scanned, passes::Context &context) {
+LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   using namespace passes;
   // Index arithmetic is linear forms; guards and bounds that cannot matter are
   // gone. Later tests rely on it.
@@ -29,14 +29,13 @@ LoopList lower_kernel(const LoopList &scanned, passes::Context &context) {
   return simplify(body, context);
 }
 
-} // namespace
+}  // namespace
 
-LoopProgram lower_for_cpu(const LoopProgram &program, const CpuMachine &machine,
-                          PassLog *log) {
+LoopProgram lower_for_cpu(const LoopProgram& program, const CpuMachine& machine, PassLog* log) {
   LoopProgram lowered = program;
   passes::Context context = passes::make_context(program, machine, log);
-  for (std::vector<Kernel> *kernels : {&lowered.prepare, &lowered.kernels}) {
-    for (Kernel &k : *kernels) {
+  for (std::vector<Kernel>* kernels : {&lowered.prepare, &lowered.kernels}) {
+    for (Kernel& k : *kernels) {
       passes::enter_kernel(context, k);
       k.body = lower_kernel(k.body, context);
     }
@@ -44,4 +43,4 @@ LoopProgram lower_for_cpu(const LoopProgram &program, const CpuMachine &machine,
   return lowered;
 }
 
-} // namespace facet
+}  // namespace facet

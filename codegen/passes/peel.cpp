@@ -41,22 +41,19 @@ constexpr std::size_t kMaxVersions = 3;
 constexpr std::int64_t kMaxTileVectors = 4;
 
 struct Axis {
-  For loop;      // one of its loops, for bounds, kind and width
-  ExprPtr lower; // of the full extent
+  For loop;       // one of its loops, for bounds, kind and width
+  ExprPtr lower;  // of the full extent
   std::int64_t extent = 0;
-  ExprPtr full; // condition
+  ExprPtr full;  // condition
 };
 
-bool same_bounds(const For &a, const For &b) {
+bool same_bounds(const For& a, const For& b) {
   return a.kind == b.kind && same(a.lower, b.lower) && same(a.upper, b.upper);
 }
 
-std::optional<Axis> axis_of(const For &f) {
-  if ((f.kind != LoopKind::kUnroll && f.kind != LoopKind::kVector) ||
-      f.step != 1)
-    return std::nullopt;
-  if (difference(f.upper, f.lower).is_constant())
-    return std::nullopt;
+std::optional<Axis> axis_of(const For& f) {
+  if ((f.kind != LoopKind::kUnroll && f.kind != LoopKind::kVector) || f.step != 1) return std::nullopt;
+  if (difference(f.upper, f.lower).is_constant()) return std::nullopt;
   const std::vector<ExprPtr> lowers = operands_of(Op::kMax, f.lower);
   const std::vector<ExprPtr> uppers = operands_of(Op::kMin, f.upper);
   std::optional<Axis> best;
@@ -64,94 +61,69 @@ std::optional<Axis> axis_of(const For &f) {
   for (std::size_t l = 0; l < lowers.size(); ++l) {
     for (std::size_t u = 0; u < uppers.size(); ++u) {
       const Linear extent = difference(uppers[u], lowers[l]);
-      if (!extent.is_constant() || extent.constant <= 0 ||
-          (best && best->extent <= extent.constant))
-        continue;
+      if (!extent.is_constant() || extent.constant <= 0 || (best && best->extent <= extent.constant)) continue;
       best = Axis{f, lowers[l], extent.constant, nullptr};
       best_l = l;
       best_u = u;
     }
   }
-  if (!best)
-    return std::nullopt;
-  if (f.kind == LoopKind::kUnroll && f.width > 0 && f.width < best->extent)
-    return std::nullopt;
-  if (f.kind == LoopKind::kVector &&
-      best->extent > kMaxTileVectors * std::max(1, f.width))
-    return std::nullopt;
-  const auto require = [&](const ExprPtr &condition) {
-    best->full =
-        best->full ? binary(Op::kAnd, best->full, condition) : condition;
+  if (!best) return std::nullopt;
+  if (f.kind == LoopKind::kUnroll && f.width > 0 && f.width < best->extent) return std::nullopt;
+  if (f.kind == LoopKind::kVector && best->extent > kMaxTileVectors * std::max(1, f.width)) return std::nullopt;
+  const auto require = [&](const ExprPtr& condition) {
+    best->full = best->full ? binary(Op::kAnd, best->full, condition) : condition;
   };
   for (std::size_t l = 0; l < lowers.size(); ++l)
-    if (l != best_l)
-      require(binary(Op::kLe, lowers[l], best->lower));
+    if (l != best_l) require(binary(Op::kLe, lowers[l], best->lower));
   for (std::size_t u = 0; u < uppers.size(); ++u)
-    if (u != best_u)
-      require(binary(
-          Op::kLe,
-          to_expr(sum(to_linear(best->lower), constant_form(best->extent))),
-          uppers[u]));
+    if (u != best_u) require(binary(Op::kLe, to_expr(sum(to_linear(best->lower), constant_form(best->extent))), uppers[u]));
   return best;
 }
 
 // The first axis below `node` whose bounds mention nothing that is introduced
 // between here and its loop.
-std::optional<Axis> find_axis(const LoopPtr &node, LoopKind kind,
-                              std::set<std::string> inside,
-                              const std::vector<For> &done) {
-  const auto in_list = [&](const LoopList &list) -> std::optional<Axis> {
+std::optional<Axis> find_axis(const LoopPtr& node, LoopKind kind, std::set<std::string> inside, const std::vector<For>& done) {
+  const auto in_list = [&](const LoopList& list) -> std::optional<Axis> {
     std::set<std::string> names = inside;
-    for (const LoopPtr &child : list) {
-      if (std::optional<Axis> found = find_axis(child, kind, names, done))
-        return found;
-      if (const Let *l = as<Let>(child))
-        names.insert(l->name);
+    for (const LoopPtr& child : list) {
+      if (std::optional<Axis> found = find_axis(child, kind, names, done)) return found;
+      if (const Let* l = as<Let>(child)) names.insert(l->name);
     }
     return std::nullopt;
   };
-  if (const For *f = as<For>(node)) {
-    const bool known =
-        f->kind == kind && !mentions_any(f->lower, inside) &&
-        !mentions_any(f->upper, inside) &&
-        std::none_of(done.begin(), done.end(),
-                     [&](const For &d) { return same_bounds(d, *f); });
+  if (const For* f = as<For>(node)) {
+    const bool known = f->kind == kind && !mentions_any(f->lower, inside) && !mentions_any(f->upper, inside) &&
+                       std::none_of(done.begin(), done.end(), [&](const For& d) { return same_bounds(d, *f); });
     if (known)
-      if (std::optional<Axis> found = axis_of(*f))
-        return found;
+      if (std::optional<Axis> found = axis_of(*f)) return found;
     inside.insert(f->iterator);
     return in_list(f->body);
   }
-  if (const If *f = as<If>(node)) {
-    if (std::optional<Axis> found = in_list(f->then))
-      return found;
+  if (const If* f = as<If>(node)) {
+    if (std::optional<Axis> found = in_list(f->then)) return found;
     return in_list(f->otherwise);
   }
-  if (const Sequence *s = as<Sequence>(node))
-    return in_list(s->body);
+  if (const Sequence* s = as<Sequence>(node)) return in_list(s->body);
   return std::nullopt;
 }
 
-bool contains_axis(const LoopPtr &node, const Axis &axis) {
+bool contains_axis(const LoopPtr& node, const Axis& axis) {
   bool found = false;
-  walk_nodes({node}, [&](const LoopPtr &inner) {
-    const For *f = as<For>(inner);
+  walk_nodes({node}, [&](const LoopPtr& inner) {
+    const For* f = as<For>(inner);
     found = found || (f && same_bounds(*f, axis.loop));
   });
   return found;
 }
 
 // Every loop of the axis gets the bounds lower..upper.
-LoopList with_bounds(const LoopList &body, const Axis &axis,
-                     const ExprPtr &lower, const ExprPtr &upper) {
+LoopList with_bounds(const LoopList& body, const Axis& axis, const ExprPtr& lower, const ExprPtr& upper) {
   LoopList out;
-  for (const LoopPtr &node : body) {
+  for (const LoopPtr& node : body) {
     const LoopPtr next = rebuild(
-        node, [](const ExprPtr &e) { return e; },
-        [&](const LoopList &inner) {
-          return with_bounds(inner, axis, lower, upper);
-        });
-    const For *f = as<For>(next);
+        node, [](const ExprPtr& e) { return e; },
+        [&](const LoopList& inner) { return with_bounds(inner, axis, lower, upper); });
+    const For* f = as<For>(next);
     if (!f || !same_bounds(*f, axis.loop)) {
       out.push_back(next);
       continue;
@@ -166,50 +138,42 @@ LoopList with_bounds(const LoopList &body, const Axis &axis,
 }
 
 // Are all statements of the region inside loops of the axis?
-bool covered(const LoopList &region, const Axis &axis) {
-  for (const LoopPtr &node : region) {
-    const For *f = as<For>(node);
-    if (f && same_bounds(*f, axis.loop))
-      continue;
-    if (as<Comment>(node) || as<Allocate>(node))
-      continue;
-    if (f && f->kind != LoopKind::kParallel && covered(f->body, axis))
-      continue;
-    const If *i = as<If>(node);
-    if (i && covered(i->then, axis) && covered(i->otherwise, axis))
-      continue;
+bool covered(const LoopList& region, const Axis& axis) {
+  for (const LoopPtr& node : region) {
+    const For* f = as<For>(node);
+    if (f && same_bounds(*f, axis.loop)) continue;
+    if (as<Comment>(node) || as<Allocate>(node)) continue;
+    if (f && f->kind != LoopKind::kParallel && covered(f->body, axis)) continue;
+    const If* i = as<If>(node);
+    if (i && covered(i->then, axis) && covered(i->otherwise, axis)) continue;
     return false;
   }
   return true;
 }
 
-std::set<std::string> iterators_of(const LoopList &region, const Axis &axis) {
+std::set<std::string> iterators_of(const LoopList& region, const Axis& axis) {
   std::set<std::string> names;
-  walk_nodes(region, [&](const LoopPtr &node) {
-    const For *f = as<For>(node);
-    if (f && same_bounds(*f, axis.loop))
-      names.insert(f->iterator);
+  walk_nodes(region, [&](const LoopPtr& node) {
+    const For* f = as<For>(node);
+    if (f && same_bounds(*f, axis.loop)) names.insert(f->iterator);
   });
   return names;
 }
 
 // The partial tile of an unrolled axis: runs of `run` iterations, unrolled,
 // then single ones.
-LoopList strip(const LoopList &region, const Axis &axis, Context &context) {
+LoopList strip(const LoopList& region, const Axis& axis, Context& context) {
   const std::set<std::string> iterators = iterators_of(region, axis);
-  if (iterators.empty())
-    return region;
+  if (iterators.empty()) return region;
   if (!covered(region, axis) || !independent(region, iterators)) {
     LoopList out;
-    for (const LoopPtr &node : region) {
-      const For *f = as<For>(node);
+    for (const LoopPtr& node : region) {
+      const For* f = as<For>(node);
       const bool is_axis = f && same_bounds(*f, axis.loop);
       out.push_back(is_axis ? node
                             : rebuild(
-                                  node, [](const ExprPtr &e) { return e; },
-                                  [&](const LoopList &inner) {
-                                    return strip(inner, axis, context);
-                                  }));
+                                  node, [](const ExprPtr& e) { return e; },
+                                  [&](const LoopList& inner) { return strip(inner, axis, context); }));
     }
     return out;
   }
@@ -220,85 +184,62 @@ LoopList strip(const LoopList &region, const Axis &axis, Context &context) {
   if (run > 1) {
     const std::string base = context.names.fresh(axis.loop.iterator + "b");
     For runs{base, lower, idx_sub(upper, idx(run - 1)), run};
-    runs.body =
-        with_bounds(region, axis, index(base), idx_add(index(base), idx(run)));
-    runs.comment = "rest of " + axis.loop.iterator + ", " +
-                   std::to_string(run) + " at a time";
+    runs.body = with_bounds(region, axis, index(base), idx_add(index(base), idx(run)));
+    runs.comment = "rest of " + axis.loop.iterator + ", " + std::to_string(run) + " at a time";
     out.push_back(make_loop(std::move(runs)));
-    rest = idx_add(
-        lower, idx_mul(binary(Op::kTruncDiv,
-                              idx_max(idx_sub(upper, lower), idx(0)), idx(run)),
-                       idx(run)));
+    rest = idx_add(lower, idx_mul(binary(Op::kTruncDiv, idx_max(idx_sub(upper, lower), idx(0)), idx(run)), idx(run)));
   }
   const std::string base = context.names.fresh(axis.loop.iterator + "b");
   For singles{base, rest, upper, 1};
-  singles.body =
-      with_bounds(region, axis, index(base), idx_add(index(base), idx(1)));
+  singles.body = with_bounds(region, axis, index(base), idx_add(index(base), idx(1)));
   out.push_back(make_loop(std::move(singles)));
   return out;
 }
 
 class Peeler {
-public:
-  explicit Peeler(Context &context) : context_(context) {}
+ public:
+  explicit Peeler(Context& context) : context_(context) {}
 
-  LoopList in_block(const LoopList &block, const std::vector<For> &done,
-                    bool partial) {
+  LoopList in_block(const LoopList& block, const std::vector<For>& done, bool partial) {
     for (const LoopKind kind : {LoopKind::kUnroll, LoopKind::kVector}) {
-      if (done.size() >= kMaxVersions || partial)
-        break;
-      for (const LoopPtr &node : block)
-        if (const std::optional<Axis> axis = find_axis(node, kind, {}, done))
-          return split(block, *axis, done);
+      if (done.size() >= kMaxVersions || partial) break;
+      for (const LoopPtr& node : block)
+        if (const std::optional<Axis> axis = find_axis(node, kind, {}, done)) return split(block, *axis, done);
     }
     LoopList out;
-    for (const LoopPtr &node : block)
+    for (const LoopPtr& node : block)
       out.push_back(rebuild(
-          node, [](const ExprPtr &e) { return e; },
-          [&](const LoopList &inner) {
-            return in_block(inner, done, partial);
-          }));
+          node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return in_block(inner, done, partial); }));
     return out;
   }
 
-private:
-  Context &context_;
+ private:
+  Context& context_;
 
-  LoopList split(const LoopList &block, const Axis &axis,
-                 std::vector<For> done) {
+  LoopList split(const LoopList& block, const Axis& axis, std::vector<For> done) {
     std::size_t first = block.size(), last = 0;
     for (std::size_t i = 0; i < block.size(); ++i) {
-      if (!contains_axis(block[i], axis))
-        continue;
+      if (!contains_axis(block[i], axis)) continue;
       first = std::min(first, i);
       last = i;
     }
     // What the span introduces must stay visible to what follows.
     for (std::size_t i = first; i < last; ++i)
-      if (as<Let>(block[i]) || as<Allocate>(block[i]))
-        last = block.size() - 1;
-    const auto at = [&](std::size_t i) {
-      return block.begin() + static_cast<std::ptrdiff_t>(i);
-    };
+      if (as<Let>(block[i]) || as<Allocate>(block[i])) last = block.size() - 1;
+    const auto at = [&](std::size_t i) { return block.begin() + static_cast<std::ptrdiff_t>(i); };
     const LoopList span(at(first), at(last + 1));
-    const LoopList before =
-        in_block(LoopList(block.begin(), at(first)), done, false);
-    const LoopList after =
-        in_block(LoopList(at(last + 1), block.end()), done, false);
+    const LoopList before = in_block(LoopList(block.begin(), at(first)), done, false);
+    const LoopList after = in_block(LoopList(at(last + 1), block.end()), done, false);
     done.push_back(axis.loop);
     If guard{axis.full, {}, {}, true};
-    guard.then = in_block(with_bounds(span, axis, axis.lower,
-                                      to_expr(sum(to_linear(axis.lower),
-                                                  constant_form(axis.extent)))),
+    guard.then = in_block(with_bounds(span, axis, axis.lower, to_expr(sum(to_linear(axis.lower), constant_form(axis.extent)))),
                           done, false);
     // Short runs of an unrolled axis are not worth further versions; the rest
     // of a vector axis may hold full tiles of others.
     const bool unrolled = axis.loop.kind == LoopKind::kUnroll;
-    guard.otherwise =
-        in_block(unrolled ? strip(span, axis, context_) : span, done, unrolled);
+    guard.otherwise = in_block(unrolled ? strip(span, axis, context_) : span, done, unrolled);
     context_.note("peel", axis.loop.iterator, true,
-                  "full tiles of " + std::to_string(axis.extent) + " where " +
-                      to_text(axis.full));
+                  "full tiles of " + std::to_string(axis.extent) + " where " + to_text(axis.full));
     LoopList out = before;
     out.push_back(make_loop(std::move(guard)));
     out.insert(out.end(), after.begin(), after.end());
@@ -306,10 +247,10 @@ private:
   }
 };
 
-} // namespace
+}  // namespace
 
-LoopList peel(const LoopList &body, Context &context) {
+LoopList peel(const LoopList& body, Context& context) {
   return Peeler(context).in_block(body, {}, false);
 }
 
-} // namespace facet::passes
+}  // namespace facet::passes

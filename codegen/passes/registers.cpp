@@ -35,24 +35,21 @@ constexpr std::size_t kMaxPlaces = 64;
 struct Place {
   Access access;
   std::string name;
-  bool certain = false; // needs no guard
+  bool certain = false;  // needs no guard
 };
 
-std::string identifier(const std::string &text) {
+std::string identifier(const std::string& text) {
   std::string out = text;
-  for (char &c : out)
-    if (!std::isalnum(static_cast<unsigned char>(c)))
-      c = '_';
+  for (char& c : out)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   return out;
 }
 
-bool can_hold(const LoopList &body) {
+bool can_hold(const LoopList& body) {
   bool good = true;
-  walk_nodes(body, [&](const LoopPtr &n) {
-    if (const For *f = as<For>(n))
-      good = good && f->kind == LoopKind::kSerial;
-    if (as<Barrier>(n) || as<AsyncCopy>(n) || as<AsyncWait>(n) ||
-        as<Collective>(n) || as<TileOp>(n) || as<Role>(n))
+  walk_nodes(body, [&](const LoopPtr& n) {
+    if (const For* f = as<For>(n)) good = good && f->kind == LoopKind::kSerial;
+    if (as<Barrier>(n) || as<AsyncCopy>(n) || as<AsyncWait>(n) || as<Collective>(n) || as<TileOp>(n) || as<Role>(n))
       good = false;
   });
   return good;
@@ -60,61 +57,55 @@ bool can_hold(const LoopList &body) {
 
 // Does the block itself certainly store to the place (loops that surely run
 // included)?
-bool certainly_stores(const LoopList &block, const Access &place, Facts facts) {
-  for (const LoopPtr &n : block) {
-    if (const Store *s = as<Store>(n))
-      if (same_place(access_of(*s, place.type), place))
-        return true;
-    if (const Sequence *s = as<Sequence>(n))
-      if (certainly_stores(s->body, place, facts))
-        return true;
-    const For *f = as<For>(n);
-    if (!f || !facts.less(f->lower, f->upper))
-      continue;
+bool certainly_stores(const LoopList& block, const Access& place, Facts facts) {
+  for (const LoopPtr& n : block) {
+    if (const Store* s = as<Store>(n))
+      if (same_place(access_of(*s, place.type), place)) return true;
+    if (const Sequence* s = as<Sequence>(n))
+      if (certainly_stores(s->body, place, facts)) return true;
+    const For* f = as<For>(n);
+    if (!f || !facts.less(f->lower, f->upper)) continue;
     Facts inner = facts;
     inner.add_range(f->iterator, f->lower, f->upper);
-    if (certainly_stores(f->body, place, inner))
-      return true;
+    if (certainly_stores(f->body, place, inner)) return true;
   }
   return false;
 }
 
 class Registers {
-public:
-  explicit Registers(Context &context) : context_(context) {}
+ public:
+  explicit Registers(Context& context) : context_(context) {}
 
   // keep: how many loops from here on are perfectly nested for an enclosing
   // loop's collapse clause.
-  LoopList in_block(const LoopList &block, Facts facts, int keep = 0) {
+  LoopList in_block(const LoopList& block, Facts facts, int keep = 0) {
     LoopList out;
     for (std::size_t i = 0; i < block.size(); ++i) {
-      const For *f = as<For>(block[i]);
+      const For* f = as<For>(block[i]);
       std::vector<Place> places;
-      if (f && f->kind == LoopKind::kSerial && keep == 0)
-        places = places_of(*f, block, i, facts);
+      if (f && f->kind == LoopKind::kSerial && keep == 0) places = places_of(*f, block, i, facts);
       if (places.empty()) {
         out.push_back(descend(block[i], facts, keep));
       } else {
         emit(*f, places, facts, out);
       }
-      const Let *l = as<Let>(block[i]);
-      if (l && l->type == DType::kI64 && !l->is_mutable &&
-          is_index_arithmetic(l->value))
+      const Let* l = as<Let>(block[i]);
+      if (l && l->type == DType::kI64 && !l->is_mutable && is_index_arithmetic(l->value))
         facts.add_range(l->name, l->value, idx_add(l->value, idx(1)));
     }
     return out;
   }
 
-private:
-  Context &context_;
+ private:
+  Context& context_;
 
-  LoopPtr descend(const LoopPtr &node, const Facts &facts, int keep) {
+  LoopPtr descend(const LoopPtr& node, const Facts& facts, int keep) {
     Facts inner = facts;
-    if (const For *f = as<For>(node)) {
+    if (const For* f = as<For>(node)) {
       inner.add_range(f->iterator, f->lower, f->upper);
       keep = f->collapse > 1 ? f->collapse - 1 : std::max(0, keep - 1);
     }
-    if (const If *f = as<If>(node)) {
+    if (const If* f = as<If>(node)) {
       Facts otherwise = facts;
       inner.add_condition(f->condition);
       otherwise.add_negation(f->condition);
@@ -124,140 +115,105 @@ private:
       return make_loop(std::move(copy));
     }
     return rebuild(
-        node, [](const ExprPtr &e) { return e; },
-        [&](const LoopList &list) { return in_block(list, inner, keep); });
+        node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return in_block(list, inner, keep); });
   }
 
-  std::vector<Place> places_of(const For &f, const LoopList &block,
-                               std::size_t at, const Facts &facts) {
-    if (!can_hold(f.body))
-      return {};
+  std::vector<Place> places_of(const For& f, const LoopList& block, std::size_t at, const Facts& facts) {
+    if (!can_hold(f.body)) return {};
     const std::vector<Access> all = accesses_of(f.body);
     std::set<std::string> inside = introduced_names(f.body);
     inside.insert(f.iterator);
     std::vector<Place> places;
-    for (const Access &a : all) {
-      if (!a.writes || a.atomic || a.padded || known(places, a) ||
-          varies(a, inside) || !apart_from_others(a, all))
-        continue;
+    for (const Access& a : all) {
+      if (!a.writes || a.atomic || a.padded || known(places, a) || varies(a, inside) || !apart_from_others(a, all)) continue;
       Place p{a, "", false};
       Facts running = facts;
       running.add_range(f.iterator, f.lower, f.upper);
       const bool unconditional = certainly_stores(f.body, a, running);
-      p.certain = (unconditional && facts.less(f.lower, f.upper)) ||
-                  stored_beside(block, at, a, facts);
-      if (!p.certain && !unconditional)
-        continue;
+      p.certain = (unconditional && facts.less(f.lower, f.upper)) || stored_beside(block, at, a, facts);
+      if (!p.certain && !unconditional) continue;
       places.push_back(std::move(p));
     }
     if (places.size() > kMaxPlaces) {
       context_.note("registers", f.iterator, false,
-                    std::to_string(places.size()) + " places are more than " +
-                        std::to_string(kMaxPlaces));
+                    std::to_string(places.size()) + " places are more than " + std::to_string(kMaxPlaces));
       return {};
     }
-    for (Place &p : places)
-      p.name = context_.names.fresh(name_of(p, places));
+    for (Place& p : places) p.name = context_.names.fresh(name_of(p, places));
     return places;
   }
 
-  static bool known(const std::vector<Place> &places, const Access &a) {
-    for (const Place &p : places)
-      if (same_place(p.access, a))
-        return true;
+  static bool known(const std::vector<Place>& places, const Access& a) {
+    for (const Place& p : places)
+      if (same_place(p.access, a)) return true;
     return false;
   }
 
-  static bool varies(const Access &a, const std::set<std::string> &inside) {
-    for (const ExprPtr &s : a.subscripts) {
-      if (s->lanes > 1 || mentions_any(s, inside))
-        return true;
-      if (!accesses_of(s).empty())
-        return true; // an index read from memory may change
+  static bool varies(const Access& a, const std::set<std::string>& inside) {
+    for (const ExprPtr& s : a.subscripts) {
+      if (s->lanes > 1 || mentions_any(s, inside)) return true;
+      if (!accesses_of(s).empty()) return true;  // an index read from memory may change
     }
     return a.mask && mentions_any(a.mask, inside);
   }
 
-  static bool apart_from_others(const Access &a,
-                                const std::vector<Access> &all) {
-    for (const Access &b : all)
-      if (!same_place(a, b) && !disjoint(a, b))
-        return false;
+  static bool apart_from_others(const Access& a, const std::vector<Access>& all) {
+    for (const Access& b : all)
+      if (!same_place(a, b) && !disjoint(a, b)) return false;
     return true;
   }
 
-  static bool stored_beside(const LoopList &block, std::size_t at,
-                            const Access &a, const Facts &facts) {
-    LoopList beside(block.begin(),
-                    block.begin() + static_cast<std::ptrdiff_t>(at));
-    beside.insert(beside.end(),
-                  block.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                  block.end());
+  static bool stored_beside(const LoopList& block, std::size_t at, const Access& a, const Facts& facts) {
+    LoopList beside(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(at));
+    beside.insert(beside.end(), block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end());
     return certainly_stores(beside, a, facts);
   }
 
   // "h0_3_16": row 3, column 16 of the tile, counted from its first place.
-  static std::string name_of(const Place &p, const std::vector<Place> &places) {
+  static std::string name_of(const Place& p, const std::vector<Place>& places) {
     std::string name = identifier(p.access.buffer);
     std::size_t same_buffer = 0;
-    const Access *origin = nullptr;
-    for (const Place &q : places) {
-      if (q.access.buffer != p.access.buffer)
-        continue;
+    const Access* origin = nullptr;
+    for (const Place& q : places) {
+      if (q.access.buffer != p.access.buffer) continue;
       ++same_buffer;
-      if (!origin)
-        origin = &q.access;
+      if (!origin) origin = &q.access;
     }
-    if (same_buffer == 1)
-      return name + "_acc";
+    if (same_buffer == 1) return name + "_acc";
     for (std::size_t d = 0; d < p.access.subscripts.size(); ++d) {
       bool differs = false;
-      for (const Place &q : places)
-        if (q.access.buffer == p.access.buffer &&
-            !same(q.access.subscripts[d], origin->subscripts[d]))
-          differs = true;
-      if (!differs)
-        continue;
-      const Linear offset =
-          difference(p.access.subscripts[d], origin->subscripts[d]);
-      name += "_" + (offset.is_constant() && offset.constant >= 0
-                         ? std::to_string(offset.constant)
-                         : std::string("x"));
+      for (const Place& q : places)
+        if (q.access.buffer == p.access.buffer && !same(q.access.subscripts[d], origin->subscripts[d])) differs = true;
+      if (!differs) continue;
+      const Linear offset = difference(p.access.subscripts[d], origin->subscripts[d]);
+      name += "_" + (offset.is_constant() && offset.constant >= 0 ? std::to_string(offset.constant) : std::string("x"));
     }
     return name;
   }
 
-  void emit(const For &f, const std::vector<Place> &places, const Facts &facts,
-            LoopList &out) {
+  void emit(const For& f, const std::vector<Place>& places, const Facts& facts, LoopList& out) {
     LoopList guarded;
     bool all_certain = true;
-    for (const Place &p : places)
-      all_certain = all_certain && p.certain;
-    LoopList &into = all_certain ? out : guarded;
-    for (const Place &p : places)
-      into.push_back(make_loop(
-          Let{p.name, p.access.type, p.access.lanes, load(p.access), true}));
+    for (const Place& p : places) all_certain = all_certain && p.certain;
+    LoopList& into = all_certain ? out : guarded;
+    for (const Place& p : places) into.push_back(make_loop(Let{p.name, p.access.type, p.access.lanes, load(p.access), true}));
     For copy = f;
     copy.body = replaced(f.body, places);
     into.push_back(descend(make_loop(std::move(copy)), facts, 0));
-    for (const Place &p : places)
-      into.push_back(make_loop(store(p)));
-    if (!all_certain)
-      out.push_back(make_loop(If{
-          binary(Op::kLt, f.lower, f.upper), std::move(guarded), {}, false}));
+    for (const Place& p : places) into.push_back(make_loop(store(p)));
+    if (!all_certain) out.push_back(make_loop(If{binary(Op::kLt, f.lower, f.upper), std::move(guarded), {}, false}));
     context_.note("registers", f.iterator, true,
-                  std::to_string(places.size()) + " named value(s) for " +
-                      places[0].access.buffer);
+                  std::to_string(places.size()) + " named value(s) for " + places[0].access.buffer);
   }
 
-  static ExprPtr load(const Access &a) {
+  static ExprPtr load(const Access& a) {
     Expr e = *facet::read(a.buffer, a.type, a.subscripts);
     e.lanes = a.lanes;
     e.mask = a.mask;
     return std::make_shared<const Expr>(std::move(e));
   }
 
-  static Store store(const Place &p) {
+  static Store store(const Place& p) {
     Store s;
     s.statement = p.access.buffer;
     s.buffer = p.access.buffer;
@@ -269,48 +225,40 @@ private:
     return s;
   }
 
-  LoopList replaced(const LoopList &body, const std::vector<Place> &places) {
-    const auto find = [&](const Access &a) -> const Place * {
-      for (const Place &p : places)
-        if (same_place(p.access, a))
-          return &p;
+  LoopList replaced(const LoopList& body, const std::vector<Place>& places) {
+    const auto find = [&](const Access& a) -> const Place* {
+      for (const Place& p : places)
+        if (same_place(p.access, a)) return &p;
       return nullptr;
     };
-    const ExprMap in_expression = [&](const ExprPtr &e) {
-      if (!e)
-        return e;
-      return rewrite(e, [&](const ExprPtr &n) -> ExprPtr {
-        if (n->op != Op::kRead)
-          return n;
-        const Place *p = find(access_of(*n));
+    const ExprMap in_expression = [&](const ExprPtr& e) {
+      if (!e) return e;
+      return rewrite(e, [&](const ExprPtr& n) -> ExprPtr {
+        if (n->op != Op::kRead) return n;
+        const Place* p = find(access_of(*n));
         return p ? value_of(p->name, n->type, n->lanes) : n;
       });
     };
     LoopList out;
-    for (const LoopPtr &node : body) {
-      const LoopPtr next =
-          rebuild(node, in_expression, [&](const LoopList &inner) {
-            return replaced(inner, places);
-          });
-      const Store *s = as<Store>(next);
-      const Place *p = s ? find(access_of(*s, s->value->type)) : nullptr;
+    for (const LoopPtr& node : body) {
+      const LoopPtr next = rebuild(node, in_expression, [&](const LoopList& inner) { return replaced(inner, places); });
+      const Store* s = as<Store>(next);
+      const Place* p = s ? find(access_of(*s, s->value->type)) : nullptr;
       if (!p) {
         out.push_back(next);
         continue;
       }
       const ExprPtr here = value_of(p->name, s->value->type, s->lanes);
-      out.push_back(make_loop(
-          Set{p->name, s->update ? combine(*s->update, here, s->value, context_)
-                                 : s->value}));
+      out.push_back(make_loop(Set{p->name, s->update ? combine(*s->update, here, s->value, context_) : s->value}));
     }
     return out;
   }
 };
 
-} // namespace
+}  // namespace
 
-LoopList keep_in_registers(const LoopList &body, Context &context) {
+LoopList keep_in_registers(const LoopList& body, Context& context) {
   return Registers(context).in_block(body, context.symbol_facts());
 }
 
-} // namespace facet::passes
+}  // namespace facet::passes

@@ -17,8 +17,7 @@ namespace facet::passes {
 
 namespace {
 
-constexpr std::int64_t kMaxCopies =
-    64; // as many accumulators as two files of 32 registers hold
+constexpr std::int64_t kMaxCopies = 64;  // as many accumulators as two files of 32 registers hold
 
 // The form of subscript d without its iterator, if it is c * iterator + fixed.
 struct Distinguished {
@@ -26,21 +25,17 @@ struct Distinguished {
   Linear rest;
 };
 
-bool distinguish(const ExprPtr &subscript,
-                 const std::set<std::string> &iterators,
-                 const std::set<std::string> &inner, Distinguished *out) {
-  if (subscript->lanes != 1)
-    return false;
+bool distinguish(const ExprPtr& subscript, const std::set<std::string>& iterators, const std::set<std::string>& inner,
+                 Distinguished* out) {
+  if (subscript->lanes != 1) return false;
   const Linear form = to_linear(subscript);
   out->coefficient = 0;
   out->rest = constant_form(form.constant);
-  for (const Term &t : form.terms) {
+  for (const Term& t : form.terms) {
     if (t.atom->op == Op::kIndex && iterators.count(t.atom->name)) {
-      if (out->coefficient != 0)
-        return false;
+      if (out->coefficient != 0) return false;
       out->coefficient = t.coefficient;
-    } else if (mentions_any(t.atom, iterators) || mentions_any(t.atom, inner) ||
-               !is_index_arithmetic(t.atom)) {
+    } else if (mentions_any(t.atom, iterators) || mentions_any(t.atom, inner) || !is_index_arithmetic(t.atom)) {
       return false;
     } else {
       out->rest.terms.push_back(t);
@@ -49,42 +44,31 @@ bool distinguish(const ExprPtr &subscript,
   return out->coefficient != 0;
 }
 
-bool tells_apart(const std::vector<Access> &all, const std::string &buffer,
-                 std::size_t d, const std::set<std::string> &iterators,
-                 const std::set<std::string> &inner) {
+bool tells_apart(const std::vector<Access>& all, const std::string& buffer, std::size_t d,
+                 const std::set<std::string>& iterators, const std::set<std::string>& inner) {
   bool first = true;
   Distinguished reference;
-  for (const Access &a : all) {
-    if (a.buffer != buffer)
-      continue;
+  for (const Access& a : all) {
+    if (a.buffer != buffer) continue;
     Distinguished here;
-    if (d >= a.subscripts.size() ||
-        !distinguish(a.subscripts[d], iterators, inner, &here))
-      return false;
+    if (d >= a.subscripts.size() || !distinguish(a.subscripts[d], iterators, inner, &here)) return false;
     // Lanes spread over the innermost dimension.
-    if (a.lanes > 1 && d + 1 == a.subscripts.size())
-      return false;
-    if (first)
-      reference = here;
+    if (a.lanes > 1 && d + 1 == a.subscripts.size()) return false;
+    if (first) reference = here;
     first = false;
     const Linear apart = sum(here.rest, reference.rest, -1);
-    if (here.coefficient != reference.coefficient || !apart.is_constant() ||
-        apart.constant != 0)
-      return false;
+    if (here.coefficient != reference.coefficient || !apart.is_constant() || apart.constant != 0) return false;
   }
   return !first;
 }
 
-std::set<std::string> private_buffers(const LoopList &region,
-                                      const std::set<std::string> &iterators) {
+std::set<std::string> private_buffers(const LoopList& region, const std::set<std::string>& iterators) {
   std::set<std::string> names;
-  walk_nodes(region, [&](const LoopPtr &node) {
-    const For *f = as<For>(node);
-    if (!f || !iterators.count(f->iterator))
-      return;
-    walk_nodes(f->body, [&](const LoopPtr &inner) {
-      if (const Allocate *a = as<Allocate>(inner))
-        names.insert(a->buffer.name);
+  walk_nodes(region, [&](const LoopPtr& node) {
+    const For* f = as<For>(node);
+    if (!f || !iterators.count(f->iterator)) return;
+    walk_nodes(f->body, [&](const LoopPtr& inner) {
+      if (const Allocate* a = as<Allocate>(inner)) names.insert(a->buffer.name);
     });
   });
   return names;
@@ -92,22 +76,20 @@ std::set<std::string> private_buffers(const LoopList &region,
 
 // Named values assigned in the region but living outside it would carry values
 // across iterations.
-bool sets_outer_values(const LoopList &region) {
+bool sets_outer_values(const LoopList& region) {
   const std::set<std::string> own = introduced_names(region);
   bool found = false;
-  walk_nodes(region, [&](const LoopPtr &node) {
-    if (const Set *s = as<Set>(node))
-      found = found || !own.count(s->name);
+  walk_nodes(region, [&](const LoopPtr& node) {
+    if (const Set* s = as<Set>(node)) found = found || !own.count(s->name);
   });
   return found;
 }
 
-LoopList renamed_copy(const LoopList &body, Context &context) {
+LoopList renamed_copy(const LoopList& body, Context& context) {
   std::map<std::string, std::string> names;
-  walk_nodes(body, [&](const LoopPtr &node) {
-    if (const Let *l = as<Let>(node))
-      names[l->name] = context.names.fresh(l->name);
-    if (const Allocate *a = as<Allocate>(node)) {
+  walk_nodes(body, [&](const LoopPtr& node) {
+    if (const Let* l = as<Let>(node)) names[l->name] = context.names.fresh(l->name);
+    if (const Allocate* a = as<Allocate>(node)) {
       names[a->buffer.name] = context.names.fresh(a->buffer.name);
       Buffer copy = a->buffer;
       copy.name = names[a->buffer.name];
@@ -117,26 +99,24 @@ LoopList renamed_copy(const LoopList &body, Context &context) {
   return rename(body, names);
 }
 
-bool loops_match(const std::vector<LoopList> &copies, std::size_t at) {
-  const For *first = as<For>(copies[0][at]);
-  for (const LoopList &copy : copies) {
-    const For *f = as<For>(copy[at]);
-    if (!f || f->kind != LoopKind::kSerial || f->step != first->step ||
-        f->iterator != first->iterator || !same(f->lower, first->lower) ||
-        !same(f->upper, first->upper))
+bool loops_match(const std::vector<LoopList>& copies, std::size_t at) {
+  const For* first = as<For>(copies[0][at]);
+  for (const LoopList& copy : copies) {
+    const For* f = as<For>(copy[at]);
+    if (!f || f->kind != LoopKind::kSerial || f->step != first->step || f->iterator != first->iterator ||
+        !same(f->lower, first->lower) || !same(f->upper, first->upper))
       return false;
   }
   return true;
 }
 
-LoopList zipped(const std::vector<LoopList> &copies) {
+LoopList zipped(const std::vector<LoopList>& copies) {
   LoopList out;
   for (std::size_t at = 0; at < copies[0].size(); ++at) {
     if (as<For>(copies[0][at]) && loops_match(copies, at)) {
       For merged = *as<For>(copies[0][at]);
       std::vector<LoopList> bodies;
-      for (const LoopList &copy : copies)
-        bodies.push_back(as<For>(copy[at])->body);
+      for (const LoopList& copy : copies) bodies.push_back(as<For>(copy[at])->body);
       merged.body = zipped(bodies);
       out.push_back(make_loop(std::move(merged)));
       continue;
@@ -145,8 +125,7 @@ LoopList zipped(const std::vector<LoopList> &copies) {
       out.push_back(copies[0][at]);
       continue;
     }
-    for (const LoopList &copy : copies)
-      out.push_back(copy[at]);
+    for (const LoopList& copy : copies) out.push_back(copy[at]);
   }
   return out;
 }
@@ -157,88 +136,64 @@ LoopPtr plain(For f) {
   return make_loop(std::move(f));
 }
 
-LoopList copies_of(const For &f, const ExprPtr &from, std::int64_t count,
-                   Context &context) {
+LoopList copies_of(const For& f, const ExprPtr& from, std::int64_t count, Context& context) {
   bool has_loop = false;
-  walk_nodes(f.body, [&](const LoopPtr &node) {
-    has_loop = has_loop || as<For>(node);
-  });
+  walk_nodes(f.body, [&](const LoopPtr& node) { has_loop = has_loop || as<For>(node); });
   const bool jam = has_loop && independent({make_loop(For(f))}, {f.iterator});
   std::vector<LoopList> copies;
-  for (std::int64_t c = 0; c < count; ++c)
-    copies.push_back(
-        substitute(f.body, f.iterator, idx_add(from, idx(c * f.step))));
+  for (std::int64_t c = 0; c < count; ++c) copies.push_back(substitute(f.body, f.iterator, idx_add(from, idx(c * f.step))));
   if (has_loop && !jam)
-    context.note(
-        "jam", f.iterator, false,
-        "iterations are not provably independent; copies follow each other");
+    context.note("jam", f.iterator, false, "iterations are not provably independent; copies follow each other");
   return side_by_side(std::move(copies), jam, context);
 }
 
-} // namespace
+}  // namespace
 
-bool independent(const LoopList &region,
-                 const std::set<std::string> &iterators) {
-  if (sets_outer_values(region))
-    return false;
+bool independent(const LoopList& region, const std::set<std::string>& iterators) {
+  if (sets_outer_values(region)) return false;
   const std::vector<Access> all = accesses_of(region);
   std::set<std::string> inner = introduced_names(region);
-  for (const std::string &i : iterators)
-    inner.erase(i);
+  for (const std::string& i : iterators) inner.erase(i);
   const std::set<std::string> own = private_buffers(region, iterators);
   std::set<std::string> written;
-  for (const Access &a : all)
-    if (a.writes && !own.count(a.buffer))
-      written.insert(a.buffer);
-  for (const std::string &buffer : written) {
+  for (const Access& a : all)
+    if (a.writes && !own.count(a.buffer)) written.insert(a.buffer);
+  for (const std::string& buffer : written) {
     std::size_t rank = 0;
-    for (const Access &a : all)
-      if (a.buffer == buffer)
-        rank = a.subscripts.size();
+    for (const Access& a : all)
+      if (a.buffer == buffer) rank = a.subscripts.size();
     bool apart = false;
-    for (std::size_t d = 0; d < rank && !apart; ++d)
-      apart = tells_apart(all, buffer, d, iterators, inner);
-    if (!apart)
-      return false;
+    for (std::size_t d = 0; d < rank && !apart; ++d) apart = tells_apart(all, buffer, d, iterators, inner);
+    if (!apart) return false;
   }
   return true;
 }
 
-LoopList side_by_side(std::vector<LoopList> copies, bool jam,
-                      Context &context) {
-  if (copies.empty())
-    return {};
-  for (std::size_t c = 1; c < copies.size(); ++c)
-    copies[c] = renamed_copy(copies[c], context);
+LoopList side_by_side(std::vector<LoopList> copies, bool jam, Context& context) {
+  if (copies.empty()) return {};
+  for (std::size_t c = 1; c < copies.size(); ++c) copies[c] = renamed_copy(copies[c], context);
   bool alike = true;
-  for (const LoopList &copy : copies)
-    alike = alike && copy.size() == copies[0].size();
-  if (jam && alike)
-    return zipped(copies);
+  for (const LoopList& copy : copies) alike = alike && copy.size() == copies[0].size();
+  if (jam && alike) return zipped(copies);
   LoopList out;
-  for (const LoopList &copy : copies)
-    out.insert(out.end(), copy.begin(), copy.end());
+  for (const LoopList& copy : copies) out.insert(out.end(), copy.begin(), copy.end());
   return out;
 }
 
-LoopList unroll(const For &f, const Facts &facts, Context &context) {
+LoopList unroll(const For& f, const Facts& facts, Context& context) {
   const Linear extent = difference(f.upper, f.lower);
-  if (extent.is_constant() && f.step == 1 &&
-      (f.width == 0 || f.width >= extent.constant)) {
-    if (extent.constant <= 0)
-      return {};
+  if (extent.is_constant() && f.step == 1 && (f.width == 0 || f.width >= extent.constant)) {
+    if (extent.constant <= 0) return {};
     if (extent.constant > kMaxCopies) {
       context.note("unroll", f.iterator, false,
-                   std::to_string(extent.constant) + " copies are more than " +
-                       std::to_string(kMaxCopies));
+                   std::to_string(extent.constant) + " copies are more than " + std::to_string(kMaxCopies));
       return {plain(f)};
     }
     return copies_of(f, f.lower, extent.constant, context);
   }
   if (f.step != 1 || f.width <= 1 || f.width > kMaxCopies) {
     context.note("unroll", f.iterator, false,
-                 "its extent " + to_text(idx_sub(f.upper, f.lower)) +
-                     " is not constant; a plain loop");
+                 "its extent " + to_text(idx_sub(f.upper, f.lower)) + " is not constant; a plain loop");
     return {plain(f)};
   }
   // By a factor: whole groups, then the rest one by one.
@@ -248,17 +203,15 @@ LoopList unroll(const For &f, const Facts &facts, Context &context) {
   groups.step = f.width;
   groups.upper = idx_sub(f.upper, idx(f.width - 1));
   groups.body = copies_of(f, index(f.iterator), f.width, context);
-  const ExprPtr whole = binary(
-      Op::kTruncDiv, idx_max(idx_sub(f.upper, f.lower), idx(0)), idx(f.width));
+  const ExprPtr whole = binary(Op::kTruncDiv, idx_max(idx_sub(f.upper, f.lower), idx(0)), idx(f.width));
   For rest = f;
   rest.kind = LoopKind::kSerial;
   rest.width = 0;
   rest.lower = idx_add(f.lower, idx_mul(idx(f.width), whole));
   rest.body = renamed_copy(f.body, context);
   LoopList out{make_loop(std::move(groups))};
-  if (!facts.at_most(rest.upper, rest.lower))
-    out.push_back(make_loop(std::move(rest)));
+  if (!facts.at_most(rest.upper, rest.lower)) out.push_back(make_loop(std::move(rest)));
   return out;
 }
 
-} // namespace facet::passes
+}  // namespace facet::passes

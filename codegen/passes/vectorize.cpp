@@ -26,70 +26,65 @@
 
 #include <optional>
 
+#include "facet/expr_walk.hpp"
+
 namespace facet::passes {
 
 namespace {
 
-constexpr std::int64_t kMaxVectors =
-    8; // copies side by side; more would not fit the register files with their
-       // operands
-constexpr std::int64_t kMaxMasked = 4; // of them masked, for partial tiles
-constexpr int kAccumulators = 4; // latency 4 at one or two fused multiply-adds
-                                 // a cycle (Zen 4, Intel: 4 x 0.5..1)
+constexpr std::int64_t kMaxVectors = 8;  // copies side by side; more would not fit the register files with their
+                                         // operands
+constexpr std::int64_t kMaxMasked = 4;   // of them masked, for partial tiles
+constexpr int kAccumulators = 4;         // latency 4 at one or two fused multiply-adds
+                                         // a cycle (Zen 4, Intel: 4 x 0.5..1)
 
 struct Part {
   ExprPtr base;
-  ExprPtr mask; // kBool vector or null
+  ExprPtr mask;  // kBool vector or null
 };
 
 // Vector code of one or several parts side by side, and the accumulators of its
 // reductions.
 struct Piece {
   LoopList body;
-  std::vector<std::vector<LaneReduction>> reductions; // per part
+  std::vector<std::vector<LaneReduction>> reductions;  // per part
 };
 
 class Vectorization {
-public:
-  Vectorization(const For &f, const Facts &facts, Context &context)
-      : loop_(f), facts_(facts), context_(context) {
+ public:
+  Vectorization(const For& f, const Facts& facts, Context& context) : loop_(f), facts_(facts), context_(context) {
     width_ = f.width > 0 ? f.width : widest();
   }
 
   // Empty: refused, see refusal().
   std::optional<LoopList> run() {
-    if (loop_.step != 1)
-      return refuse("step " + std::to_string(loop_.step));
-    if (width_ < 2)
-      return refuse("vectors of one lane");
+    if (loop_.step != 1) return refuse("step " + std::to_string(loop_.step));
+    if (width_ < 2) return refuse("vectors of one lane");
     const Linear extent = difference(loop_.upper, loop_.lower);
-    if (extent.is_constant() && extent.constant <= kMaxVectors * width_)
-      return constant(extent.constant);
-    if (const std::int64_t most = at_most(); most > 0)
-      return partial(most);
+    if (extent.is_constant() && extent.constant <= kMaxVectors * width_) return constant(extent.constant);
+    if (const std::int64_t most = at_most(); most > 0) return partial(most);
     return open();
   }
-  const std::string &refusal() const { return refusal_; }
+  const std::string& refusal() const { return refusal_; }
   int width() const { return width_; }
 
-private:
-  const For &loop_;
-  const Facts &facts_;
-  Context &context_;
+ private:
+  const For& loop_;
+  const Facts& facts_;
+  Context& context_;
   int width_ = 0;
   std::string refusal_;
-  std::vector<LoopPtr> accumulators_; // Lets, before everything
-  std::vector<std::vector<LaneReduction>> reductions_; // of all parts so far
+  std::vector<LoopPtr> accumulators_;                   // Lets, before everything
+  std::vector<std::vector<LaneReduction>> reductions_;  // of all parts so far
 
-  std::optional<LoopList> refuse(const std::string &why) {
+  std::optional<LoopList> refuse(const std::string& why) {
     refusal_ = why;
     return std::nullopt;
   }
 
   int widest() const {
     std::int64_t bytes = 1;
-    for (const Access &a : accesses_of(loop_.body))
-      bytes = std::max(bytes, size_bytes(a.type));
+    for (const Access& a : accesses_of(loop_.body)) bytes = std::max(bytes, size_bytes(a.type));
     return static_cast<int>(context_.machine.vector_bytes / bytes);
   }
 
@@ -97,36 +92,31 @@ private:
   // never exceeds. 0 if none.
   std::int64_t at_most() const {
     for (std::int64_t vectors = 1; vectors <= kMaxMasked; ++vectors)
-      for (const ExprPtr &u : operands_of(Op::kMin, loop_.upper))
-        if (facts_.at_most(idx_sub(u, loop_.lower), idx(vectors * width_)))
-          return vectors * width_;
+      for (const ExprPtr& u : operands_of(Op::kMin, loop_.upper))
+        if (facts_.at_most(idx_sub(u, loop_.lower), idx(vectors * width_))) return vectors * width_;
     return 0;
   }
 
   // Lanes of the vector at `base` that lie below the loop's upper bound.
-  ExprPtr lanes_left(const ExprPtr &base) const {
+  ExprPtr lanes_left(const ExprPtr& base) const {
     ExprPtr bound;
-    for (const ExprPtr &u : operands_of(Op::kMin, loop_.upper)) {
-      if (facts_.at_most(idx(width_), idx_sub(u, base)))
-        continue; // cuts no lane of this vector
+    for (const ExprPtr& u : operands_of(Op::kMin, loop_.upper)) {
+      if (facts_.at_most(idx(width_), idx_sub(u, base))) continue;  // cuts no lane of this vector
       const ExprPtr left = idx_sub(u, base);
       bound = bound ? idx_min(bound, left) : left;
     }
-    if (!bound)
-      return nullptr;
-    return binary(Op::kLt, iota_from(idx(0), width_),
-                  splat_to(simplify_expr(bound, facts_, context_), width_));
+    if (!bound) return nullptr;
+    return binary(Op::kLt, iota_from(idx(0), width_), splat_to(simplify_expr(bound, facts_, context_), width_));
   }
 
   // Vectorises the parts; the accumulators of part p of the first call are
   // shared with part p of later ones.
-  std::optional<LoopList> parts(const std::vector<Part> &all, bool jam) {
+  std::optional<LoopList> parts(const std::vector<Part>& all, bool jam, const Facts& facts) {
     std::vector<LoopList> copies;
     for (std::size_t p = 0; p < all.size(); ++p) {
-      Lanes lanes(loop_, all[p].base, width_, all[p].mask, facts_, context_);
+      Lanes lanes(loop_, all[p].base, width_, all[p].mask, facts, context_);
       LoopList body = lanes.body();
-      if (!lanes.refusal().empty())
-        return refuse(lanes.refusal());
+      if (!lanes.refusal().empty()) return refuse(lanes.refusal());
       body = adopt(body, p, lanes.reductions());
       copies.push_back(std::move(body));
     }
@@ -135,21 +125,18 @@ private:
 
   // Declares the accumulators of a new part, or renames them to those that part
   // p has already.
-  LoopList adopt(const LoopList &body, std::size_t p,
-                 const std::vector<LaneReduction> &found) {
+  LoopList adopt(const LoopList& body, std::size_t p, const std::vector<LaneReduction>& found) {
     if (p < reductions_.size()) {
       std::map<std::string, std::string> names;
-      for (std::size_t r = 0; r < found.size(); ++r)
-        names[found[r].accumulator] = reductions_[p][r].accumulator;
+      for (std::size_t r = 0; r < found.size(); ++r) names[found[r].accumulator] = reductions_[p][r].accumulator;
       LoopList renamed = rename(body, names);
       return renamed;
     }
     reductions_.push_back(found);
-    for (const LaneReduction &r : found) {
+    for (const LaneReduction& r : found) {
       const DType type = r.store.value->type;
-      accumulators_.push_back(make_loop(
-          Let{r.accumulator, type, width_,
-              splat_to(identity_of(*r.store.update, type), width_), true}));
+      accumulators_.push_back(
+          make_loop(Let{r.accumulator, type, width_, splat_to(identity_of(*r.store.update, type), width_), true}));
     }
     return body;
   }
@@ -158,20 +145,15 @@ private:
   // lanes.
   LoopList finish() {
     LoopList out;
-    for (std::size_t r = 0; !reductions_.empty() && r < reductions_[0].size();
-         ++r) {
-      const Store &store = reductions_[0][r].store;
+    for (std::size_t r = 0; !reductions_.empty() && r < reductions_[0].size(); ++r) {
+      const Store& store = reductions_[0][r].store;
       const DType type = store.value->type;
       std::vector<ExprPtr> level;
-      for (const std::vector<LaneReduction> &part : reductions_)
-        level.push_back(value_of(part[r].accumulator, type, width_));
+      for (const std::vector<LaneReduction>& part : reductions_) level.push_back(value_of(part[r].accumulator, type, width_));
       while (level.size() > 1) {
         std::vector<ExprPtr> next;
         for (std::size_t i = 0; i < level.size(); i += 2)
-          next.push_back(
-              i + 1 < level.size()
-                  ? binary(operator_of(*store.update), level[i], level[i + 1])
-                  : level[i]);
+          next.push_back(i + 1 < level.size() ? binary(operator_of(*store.update), level[i], level[i + 1]) : level[i]);
         level = std::move(next);
       }
       Store last = store;
@@ -181,28 +163,23 @@ private:
     return out;
   }
 
-  LoopList assembled(const LoopList &middle) {
+  LoopList assembled(const LoopList& middle) {
     LoopList all(accumulators_.begin(), accumulators_.end());
     all.insert(all.end(), middle.begin(), middle.end());
-    for (const LoopPtr &n : finish())
-      all.push_back(n);
+    for (const LoopPtr& n : finish()) all.push_back(n);
     return all;
   }
 
   std::optional<LoopList> constant(std::int64_t extent) {
-    if (extent <= 0)
-      return LoopList{};
+    if (extent <= 0) return LoopList{};
     LoopList before;
     std::vector<Part> all;
     for (std::int64_t done = 0; done < extent; done += width_) {
       const ExprPtr base = idx_add(loop_.lower, idx(done));
-      all.push_back({base, extent - done < width_
-                               ? named_mask(lanes_left(base), before)
-                               : nullptr});
+      all.push_back({base, extent - done < width_ ? named_mask(lanes_left(base), before) : nullptr});
     }
-    std::optional<LoopList> body = parts(all, true);
-    if (!body)
-      return body;
+    std::optional<LoopList> body = parts(all, true, facts_);
+    if (!body) return body;
     before.insert(before.end(), body->begin(), body->end());
     return assembled(before);
   }
@@ -214,69 +191,102 @@ private:
       const ExprPtr base = idx_add(loop_.lower, idx(done));
       all.push_back({base, named_mask(lanes_left(base), before)});
     }
-    std::optional<LoopList> body = parts(all, true);
-    if (!body)
-      return body;
+    std::optional<LoopList> body = parts(all, true, facts_);
+    if (!body) return body;
     before.insert(before.end(), body->begin(), body->end());
     return assembled(before);
   }
 
-  ExprPtr named_mask(const ExprPtr &mask, LoopList &before) {
-    if (!mask)
-      return mask;
+  ExprPtr named_mask(const ExprPtr& mask, LoopList& before) {
+    if (!mask) return mask;
     const std::string name = context_.names.fresh(loop_.iterator + "_active");
     before.push_back(make_loop(Let{name, DType::kBool, width_, mask, false}));
     return value_of(name, DType::kBool, width_);
   }
 
-  For whole_vectors(const ExprPtr &lower, std::int64_t count) const {
+  // A loop over groups of `count` whole vectors from `lower`; *first is lane 0 of the group. It steps by the group's size, or
+  // counts groups where the body divides the iterator: only then can j/32 be resolved.
+  For whole_vectors(const ExprPtr& lower, std::int64_t count, ExprPtr* first) {
     For f = loop_;
     f.kind = LoopKind::kSerial;
     f.width = 0;
-    f.lower = lower;
-    f.step = count * width_;
-    f.upper = idx_sub(loop_.upper, idx(f.step - 1));
+    if (!divides()) {
+      f.lower = lower;
+      f.step = count * width_;
+      f.upper = idx_sub(loop_.upper, idx(f.step - 1));
+      *first = index(loop_.iterator);
+      return f;
+    }
+    f.iterator = context_.names.fresh(loop_.iterator + "v");
+    f.lower = idx(0);
+    f.upper = groups(lower, count);
+    *first = idx_add(lower, idx_mul(idx(count * width_), index(f.iterator)));
     return f;
   }
 
-  ExprPtr after_whole(const ExprPtr &lower, std::int64_t count) const {
+  Facts inside(const For& f) const {
+    Facts facts = facts_;
+    facts.add_range(f.iterator, f.lower, f.upper);
+    return facts;
+  }
+
+  // Is the iterator divided by something in the body?
+  bool divides() const {
+    bool found = false;
+    walk_expressions(loop_.body, [&](const ExprPtr& e) {
+      walk(e, [&](const Expr& n) {
+        if (n.op == Op::kFloorDiv || n.op == Op::kFloorMod || n.op == Op::kTruncDiv || n.op == Op::kTruncMod)
+          found = found || mentions(n.args[0], loop_.iterator);
+      });
+    });
+    return found;
+  }
+
+  ExprPtr groups(const ExprPtr& lower, std::int64_t count) const {
     const ExprPtr extent = idx_max(idx_sub(loop_.upper, lower), idx(0));
-    const ExprPtr whole = binary(Op::kTruncDiv, extent, idx(count * width_));
-    return simplify_expr(idx_add(lower, idx_mul(idx(count * width_), whole)),
-                         facts_, context_);
+    return simplify_expr(binary(Op::kTruncDiv, extent, idx(count * width_)), facts_, context_);
+  }
+
+  ExprPtr after_whole(const ExprPtr& lower, std::int64_t count) const {
+    return simplify_expr(idx_add(lower, idx_mul(idx(count * width_), groups(lower, count))), facts_, context_);
   }
 
   std::optional<LoopList> open() {
     LoopList all;
     ExprPtr lower = loop_.lower;
-    const ExprPtr here = index(loop_.iterator);
+    ExprPtr here;
     if (reduces()) {
-      For wide = whole_vectors(lower, kAccumulators);
+      For wide = whole_vectors(lower, kAccumulators, &here);
       std::vector<Part> many;
-      for (int p = 0; p < kAccumulators; ++p)
-        many.push_back({idx_add(here, idx(p * width_)), nullptr});
-      std::optional<LoopList> body = parts(many, true);
-      if (!body)
-        return body;
+      for (int p = 0; p < kAccumulators; ++p) many.push_back({idx_add(here, idx(p * width_)), nullptr});
+      std::optional<LoopList> body = parts(many, true, inside(wide));
+      if (!body) return body;
       wide.body = *body;
       all.push_back(make_loop(std::move(wide)));
       lower = named_index(after_whole(lower, kAccumulators), all);
     }
-    For whole = whole_vectors(lower, 1);
-    std::optional<LoopList> body = parts({{here, nullptr}}, false);
-    if (!body)
-      return body;
+    For whole = whole_vectors(lower, 1, &here);
+    std::optional<LoopList> body = parts({{here, nullptr}}, false, inside(whole));
+    if (!body) return body;
     whole.body = *body;
     all.push_back(make_loop(std::move(whole)));
     const ExprPtr tail = after_whole(lower, 1);
     if (!facts_.at_most(loop_.upper, tail)) {
       If rest{binary(Op::kLt, tail, loop_.upper), {}, {}, true};
       LoopList scope;
-      const ExprPtr first = named_index(tail, scope);
+      ExprPtr first;
+      Facts here_facts = facts_;
+      if (divides()) {
+        const ExprPtr count = groups(lower, 1);
+        const ExprPtr group = named_index(count, scope);
+        if (group->op == Op::kValue) here_facts.add_range(group->name, count, idx_add(count, idx(1)));
+        first = idx_add(lower, idx_mul(idx(width_), group));
+      } else {
+        first = named_index(tail, scope);
+      }
       const ExprPtr mask = named_mask(lanes_left(first), scope);
-      std::optional<LoopList> last = parts({{first, mask}}, false);
-      if (!last)
-        return last;
+      std::optional<LoopList> last = parts({{first, mask}}, false, here_facts);
+      if (!last) return last;
       scope.insert(scope.end(), last->begin(), last->end());
       rest.then = scope;
       all.push_back(make_loop(std::move(rest)));
@@ -284,9 +294,8 @@ private:
     return assembled(all);
   }
 
-  ExprPtr named_index(const ExprPtr &value, LoopList &before) {
-    if (value->op == Op::kLiteral || value->op == Op::kIndex)
-      return value;
+  ExprPtr named_index(const ExprPtr& value, LoopList& before) {
+    if (value->op == Op::kLiteral || value->op == Op::kIndex) return value;
     const std::string name = context_.names.fresh(loop_.iterator + "_rest");
     before.push_back(make_loop(Let{name, DType::kI64, 1, value, false}));
     return index_value(name);
@@ -295,22 +304,20 @@ private:
   // Does the body reduce over the lanes?
   bool reduces() {
     const Names saved = context_.names;
-    Lanes probe(loop_, index(loop_.iterator), width_, nullptr, facts_,
-                context_);
+    Lanes probe(loop_, index(loop_.iterator), width_, nullptr, facts_, context_);
     probe.body();
     context_.names = saved;
     return !probe.reductions().empty();
   }
 };
 
-} // namespace
+}  // namespace
 
-LoopList vectorize(const For &f, const Facts &facts, Context &context) {
+LoopList vectorize(const For& f, const Facts& facts, Context& context) {
   Vectorization v(f, facts, context);
   const std::optional<LoopList> vectors = v.run();
   if (vectors) {
-    context.note("vectorize", f.iterator, true,
-                 "vectors of " + std::to_string(v.width()));
+    context.note("vectorize", f.iterator, true, "vectors of " + std::to_string(v.width()));
     return *vectors;
   }
   context.note("vectorize", f.iterator, false, v.refusal());
@@ -320,4 +327,4 @@ LoopList vectorize(const For &f, const Facts &facts, Context &context) {
   return {make_loop(std::move(plain))};
 }
 
-} // namespace facet::passes
+}  // namespace facet::passes

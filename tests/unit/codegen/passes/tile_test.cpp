@@ -11,32 +11,22 @@ using ::testing::HasSubstr;
 
 // h0[M, N] = a[M, K] b[K, N] tiled mr x nr, init before k, epilogue h = max(h0
 // + bias, 0) after it.
-LoopProgram matmul(int mr, int nr, int width, ExprPtr M = ix("M"),
-                   ExprPtr N = ix("N")) {
-  const ExprPtr i = add(mul(idx(mr), ix("i2")), ix("i")),
-                j = add(mul(idx(nr), ix("j2")), ix("j"));
+LoopProgram matmul(int mr, int nr, int width, ExprPtr M = ix("M"), ExprPtr N = ix("N")) {
+  const ExprPtr i = add(mul(idx(mr), ix("i2")), ix("i")), j = add(mul(idx(nr), ix("j2")), ix("j"));
   const auto tile = [&](LoopPtr statement) {
     const ExprPtr rows = least(idx(mr), sub(M, mul(idx(mr), ix("i2"))));
     const ExprPtr columns = least(idx(nr), sub(N, mul(idx(nr), ix("j2"))));
-    return loop(
-        "i", idx(0), rows,
-        {loop("j", idx(0), columns, {statement}, LoopKind::kVector, width)},
-        LoopKind::kUnroll);
+    return loop("i", idx(0), rows, {loop("j", idx(0), columns, {statement}, LoopKind::kVector, width)}, LoopKind::kUnroll);
   };
   const LoopPtr init = tile(put("h0", {i, j}, f32(0)));
   const LoopPtr body =
-      loop("k", idx(0), ix("K"),
-           {tile(update("h0", {i, j},
-                        mul(rd("a", {i, ix("k")}), rd("b", {ix("k"), j}))))});
-  const LoopPtr end = tile(
-      put("h", {i, j}, most(add(rd("h0", {i, j}), rd("bias", {j})), f32(0))));
-  LoopList nest{loop("i2", idx(0), ceil_div(M, mr),
-                     {loop("j2", idx(0), ceil_div(N, nr), {init, body, end})},
-                     LoopKind::kParallel)};
+      loop("k", idx(0), ix("K"), {tile(update("h0", {i, j}, mul(rd("a", {i, ix("k")}), rd("b", {ix("k"), j}))))});
+  const LoopPtr end = tile(put("h", {i, j}, most(add(rd("h0", {i, j}), rd("bias", {j})), f32(0))));
+  LoopList nest{
+      loop("i2", idx(0), ceil_div(M, mr), {loop("j2", idx(0), ceil_div(N, nr), {init, body, end})}, LoopKind::kParallel)};
   return program({"M", "N", "K"},
-                 {array("a", {M, ix("K")}), array("b", {ix("K"), N}),
-                  array("bias", {N}), array("h0", {M, N}, BufferRole::kOutput),
-                  array("h", {M, N}, BufferRole::kOutput)},
+                 {array("a", {M, ix("K")}), array("b", {ix("K"), N}), array("bias", {N}),
+                  array("h0", {M, N}, BufferRole::kOutput), array("h", {M, N}, BufferRole::kOutput)},
                  nest);
 }
 
@@ -46,31 +36,28 @@ TEST(Tiles, MatmulAllSizes) {
   const LoopProgram q = lowered(p, &log);
   for (const std::int64_t m : {0, 1, 2, 3, 5, 7})
     for (const std::int64_t n : {0, 1, 4, 7, 8, 19})
-      for (const std::int64_t k : {0, 1, 3})
-        expect_same(p, q, {{"M", m}, {"N", n}, {"K", k}});
+      for (const std::int64_t k : {0, 1, 3}) expect_same(p, q, {{"M", m}, {"N", n}, {"K", k}});
 }
 
 TEST(Tiles, WideTileAllSizes) {
   const LoopProgram p = matmul(14, 32, 16);
   const LoopProgram q = lowered(p);
   for (const std::int64_t m : {14, 13, 29})
-    for (const std::int64_t n : {32, 33, 70})
-      expect_same(p, q, {{"M", m}, {"N", n}, {"K", 5}});
+    for (const std::int64_t n : {32, 33, 70}) expect_same(p, q, {{"M", m}, {"N", n}, {"K", 5}});
 }
 
 TEST(Tiles, FullTileKeepsEveryAccumulatorInAValue) {
   const LoopProgram q = lowered(matmul(14, 32, 16));
   // The first loop over k is the full tile's.
-  const For *k = nullptr;
-  passes::walk_nodes(q.kernels[0].body, [&](const LoopPtr &n) {
-    const For *f = passes::as<For>(n);
-    if (f && f->iterator == "k" && !k)
-      k = f;
+  const For* k = nullptr;
+  passes::walk_nodes(q.kernels[0].body, [&](const LoopPtr& n) {
+    const For* f = passes::as<For>(n);
+    if (f && f->iterator == "k" && !k) k = f;
   });
   ASSERT_TRUE(k);
   int sets = 0, lets = 0, stores = 0, fmas = 0;
-  for (const LoopPtr &n : k->body) {
-    if (const Set *s = passes::as<Set>(n)) {
+  for (const LoopPtr& n : k->body) {
+    if (const Set* s = passes::as<Set>(n)) {
       ++sets;
       fmas += s->value->op == Op::kFma && s->value->lanes == 16;
     }
@@ -79,7 +66,7 @@ TEST(Tiles, FullTileKeepsEveryAccumulatorInAValue) {
   }
   EXPECT_EQ(sets, 28);
   EXPECT_EQ(fmas, 28);
-  EXPECT_EQ(lets, 16); // 14 rows of a, 2 vectors of b: each loaded once
+  EXPECT_EQ(lets, 16);  // 14 rows of a, 2 vectors of b: each loaded once
   EXPECT_EQ(stores, 0);
 }
 
@@ -113,17 +100,15 @@ TEST(Tiles, PartialTilesAreMaskedInTheVectorAndShorterInTheUnrolledAxis) {
 // only.
 TEST(Tiles, LocalAccumulatorArrayVanishes) {
   LoopProgram p = matmul(2, 8, 4, idx(4), idx(16));
-  const For *rows = passes::as<For>(p.kernels[0].body[0]);
+  const For* rows = passes::as<For>(p.kernels[0].body[0]);
   For columns = *passes::as<For>(rows->body[0]);
-  std::erase_if(p.buffers, [](const Buffer &b) { return b.name == "h0"; });
+  std::erase_if(p.buffers, [](const Buffer& b) { return b.name == "h0"; });
   columns.body.insert(columns.body.begin(), local("h0", {idx(4), idx(16)}));
   For outer = *rows;
   outer.body = {make_loop(columns)};
   p.kernels[0].body = {make_loop(outer)};
   const LoopProgram q = lowered(p);
-  passes::walk_nodes(q.kernels[0].body, [](const LoopPtr &n) {
-    EXPECT_FALSE(passes::as<Allocate>(n));
-  });
+  passes::walk_nodes(q.kernels[0].body, [](const LoopPtr& n) { EXPECT_FALSE(passes::as<Allocate>(n)); });
   expect_same(p, q, {{"M", 4}, {"N", 16}, {"K", 5}});
 }
 
@@ -133,48 +118,33 @@ TEST(Tiles, DependentRowsAreNotJammed) {
   const ExprPtr i = add(mul(idx(4), ix("i2")), ix("i"));
   const LoopPtr nest = loop(
       "i2", idx(0), ceil_div(ix("M"), 4),
-      {loop("i", idx(0), least(idx(4), sub(ix("M"), mul(idx(4), ix("i2")))),
-            {loop("j", idx(0), ix("N"),
-                  {put("x", {add(i, idx(1)), ix("j")},
-                       add(rd("x", {i, add(ix("j"), idx(1))}), f32(1)))})},
-            LoopKind::kUnroll)});
+      {loop(
+          "i", idx(0), least(idx(4), sub(ix("M"), mul(idx(4), ix("i2")))),
+          {loop("j", idx(0), ix("N"), {put("x", {add(i, idx(1)), ix("j")}, add(rd("x", {i, add(ix("j"), idx(1))}), f32(1)))})},
+          LoopKind::kUnroll)});
   const LoopProgram p =
-      program({"M", "N"},
-              {array("x", {add(ix("M"), idx(1)), add(ix("N"), idx(1))},
-                     BufferRole::kInOut)},
-              {nest});
+      program({"M", "N"}, {array("x", {add(ix("M"), idx(1)), add(ix("N"), idx(1))}, BufferRole::kInOut)}, {nest});
   PassLog log;
   const LoopProgram q = lowered(p, &log);
   EXPECT_TRUE(refused(log, "jam"));
-  for (const std::int64_t m : {0, 1, 3, 4, 9})
-    expect_same(p, q, {{"M", m}, {"N", 6}});
+  for (const std::int64_t m : {0, 1, 3, 4, 9}) expect_same(p, q, {{"M", m}, {"N", 6}});
 }
 
 TEST(Tiles, UnrollByAFactorLeavesARest) {
-  const LoopPtr nest =
-      loop("i", idx(0), ix("N"), {update("s", {idx(0)}, rd("a", {ix("i")}))},
-           LoopKind::kUnroll, 4);
-  const LoopProgram p = program(
-      {"N"}, {array("a", {ix("N")}), array("s", {idx(1)}, BufferRole::kInOut)},
-      {nest});
+  const LoopPtr nest = loop("i", idx(0), ix("N"), {update("s", {idx(0)}, rd("a", {ix("i")}))}, LoopKind::kUnroll, 4);
+  const LoopProgram p = program({"N"}, {array("a", {ix("N")}), array("s", {idx(1)}, BufferRole::kInOut)}, {nest});
   const LoopProgram q = lowered(p);
-  for (const std::int64_t n : {0, 1, 3, 4, 5, 11})
-    expect_same(p, q, {{"N", n}});
+  for (const std::int64_t n : {0, 1, 3, 4, 5, 11}) expect_same(p, q, {{"N", n}});
 }
 
 TEST(Tiles, UnrollWithoutConstantExtentIsRefused) {
-  const LoopPtr nest =
-      loop("i", idx(0), ix("N"), {put("c", {ix("i")}, rd("a", {ix("i")}))},
-           LoopKind::kUnroll);
-  const LoopProgram p = program(
-      {"N"},
-      {array("a", {ix("N")}), array("c", {ix("N")}, BufferRole::kOutput)},
-      {nest});
+  const LoopPtr nest = loop("i", idx(0), ix("N"), {put("c", {ix("i")}, rd("a", {ix("i")}))}, LoopKind::kUnroll);
+  const LoopProgram p = program({"N"}, {array("a", {ix("N")}), array("c", {ix("N")}, BufferRole::kOutput)}, {nest});
   PassLog log;
   const LoopProgram q = lowered(p, &log);
   EXPECT_TRUE(refused(log, "unroll"));
   expect_same(p, q, {{"N", 5}});
 }
 
-} // namespace
-} // namespace facet::test
+}  // namespace
+}  // namespace facet::test

@@ -1,4 +1,5 @@
-// forward_stores: a value that was just stored is used directly, and stores that nothing reads go.
+// forward_stores: a value that was just stored is used directly, and stores
+// that nothing reads go.
 //
 //   h0[i, j] = 0                                  let h0_acc = 0
 //   let h0_acc = h0[i, j]                         for k
@@ -8,10 +9,12 @@
 //   h1[i, j] = h0[i, j] + b[j]
 //   h2[i, j] = max(h1[i, j], 0)
 //
-// (h0 and h1 being local arrays.) Within a block, what each place holds is tracked from its last plain store; stores that may
-// overlap, and assignments of the named value, end the knowledge. Loops and ifs see what holds at their start and is not
-// written in them. A store is dead when the same place is stored again in the same block with no read that may overlap in
-// between; a local array without reads goes as a whole.
+// (h0 and h1 being local arrays.) Within a block, what each place holds is
+// tracked from its last plain store; stores that may overlap, and assignments
+// of the named value, end the knowledge. Loops and ifs see what holds at their
+// start and is not written in them. A store is dead when the same place is
+// stored again in the same block with no read that may overlap in between; a
+// local array without reads goes as a whole.
 #include "codegen/passes/context.hpp"
 
 #include <algorithm>

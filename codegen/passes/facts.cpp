@@ -198,7 +198,8 @@ bool Facts::prove_division(const Linear& f, const Term& t, int* steps) const {
     return prove(sum(rest, constant_form(t.coefficient > 0 ? 0 : d - 1), t.coefficient), steps);
   if (t.coefficient > 0 && prove(e, steps) && prove(rest, steps)) return true;  // the quotient is at least 0
   const Linear bound = t.coefficient > 0 ? sum(e, constant_form(d - 1), -1) : e;
-  return prove(sum(scaled(rest, d), bound, t.coefficient), steps);
+  // f is an integer: f >= 0 follows from d*f >= -(d - 1).
+  return prove(sum(sum(scaled(rest, d), bound, t.coefficient), constant_form(d - 1)), steps);
 }
 
 bool Facts::prove_choice(const Linear& f, const Term& t, int* steps) const {

@@ -107,7 +107,22 @@ class Forward {
     });
   }
 
+  // An update of a known value is a plain store: top[0] = -inf; top[0] max= x  is  top[0] = x.
+  static void resolve_update(Store& s, const std::vector<Known>& known) {
+    if (!s.update || s.atomic || operator_of(*s.update) == Op::kReduce) return;
+    const Access place = access_of(s, s.value->type);
+    for (const Known& k : known) {
+      if (!same_place(k.place, place) || k.value->lanes != s.value->lanes) continue;
+      const bool starts = *s.update == ReduceKind::kMax || *s.update == ReduceKind::kMin;
+      if (!starts || !same(k.value, identity_of(*s.update, s.value->type)))
+        s.value = binary(operator_of(*s.update), k.value, s.value);
+      s.update.reset();
+      return;
+    }
+  }
+
   void store(Store s, const LoopList& rest, std::vector<Known>& known, LoopList& out) {
+    resolve_update(s, known);
     const Access place = access_of(s, s.value->type);
     const bool plain = !s.update && !s.atomic && s.lane_stride == 1;
     if (plain && !is_simple(s.value) && reads_place(rest, place)) {

@@ -125,8 +125,9 @@ class Registers {
     inside.insert(f.iterator);
     std::vector<Place> places;
     for (const Access& a : all) {
-      if (inside.count(a.buffer)) continue;   // allocated in the body: each iteration has its own
-      if (!a.writes || a.atomic || a.padded || known(places, a) || varies(a, inside) || !apart_from_others(a, all)) continue;
+      if (!a.writes || a.atomic || a.padded || inside.count(a.buffer) || known(places, a) || varies(a, inside) ||
+          !apart_from_others(a, all))
+        continue;
       Place p{a, "", false};
       Facts running = facts;
       running.add_range(f.iterator, f.lower, f.upper);

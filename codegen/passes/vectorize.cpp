@@ -91,10 +91,23 @@ class Vectorization {
   // The least multiple of the width, up to kMaxMasked vectors, that the extent
   // never exceeds. 0 if none.
   std::int64_t at_most() const {
-    for (std::int64_t vectors = 1; vectors <= kMaxMasked; ++vectors)
+    // An extent of symbols alone is no tile's rest: one loop serves small and large sizes better than masked copies.
+    const std::int64_t most = mentions_iterator(idx_sub(loop_.upper, loop_.lower)) ? kMaxMasked : 1;
+    for (std::int64_t vectors = 1; vectors <= most; ++vectors)
       for (const ExprPtr& u : operands_of(Op::kMin, loop_.upper))
         if (facts_.at_most(idx_sub(u, loop_.lower), idx(vectors * width_))) return vectors * width_;
     return 0;
+  }
+
+  bool mentions_iterator(const ExprPtr& e) const {
+    bool found = false;
+    walk(e, [&](const Expr& n) {
+      if (n.op != Op::kIndex && n.op != Op::kValue) return;
+      bool symbol = false;
+      for (const Symbol& s : context_.program->symbols) symbol = symbol || s.name == n.name;
+      found = found || !symbol;
+    });
+    return found;
   }
 
   // Lanes of the vector at `base` that lie below the loop's upper bound.

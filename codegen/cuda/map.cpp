@@ -86,6 +86,10 @@ class ProgramMapper {
     std::string loops;
     for (const For& f : chain.loops) loops += (loops.empty() ? "" : ", ") + f.iterator;
     const auto note = [&](bool done, const std::string& reason) { context_.passes.note("map", loops.empty() ? "the nest" : loops, done, reason); };
+    if (std::optional<LoopList> tiles = gpu::map_tiles(chain, context_)) {
+      note(true, "tiles of points a block, several points a thread");
+      return joined(values, std::move(*tiles));
+    }
     if (chain.loops.empty() || gpu::prefers_rows(chain, context_)) {
       if (std::optional<LoopList> rows = gpu::map_rows(chain, context_)) {
         note(true, chain.loops.empty() ? "no outer parallel loop: one block" : "one block an iteration: memory runs along an inner loop");

@@ -48,6 +48,8 @@ LoopPtr agent_loop(LoopKind kind, const std::string& iterator, ExprPtr trips, Lo
 ExprPtr iteration(const For& f, ExprPtr count);
 
 LoopList map_points(const Chain& chain, MapContext& context);
+// None when the body is no sum of products over enough points.
+std::optional<LoopList> map_tiles(const Chain& chain, MapContext& context);
 // None when a local array is too large for shared memory, or an order would be lost.
 std::optional<LoopList> map_rows(const Chain& chain, MapContext& context);
 

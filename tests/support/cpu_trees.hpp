@@ -15,14 +15,26 @@ inline ExprPtr mul(ExprPtr a, ExprPtr b) { return binary(Op::kMul, std::move(a),
 
 inline std::vector<Symbol> two_symbols(std::int64_t m, std::int64_t n) { return {symbol("M", 0, 100000, m), symbol("N", 0, 100000, n)}; }
 
-// C[i,j] = sum_k A[i,k] * B[k,j]
-inline LoopProgram plain_matmul() {
+// C[i,j] = sum_k A[i,k] * B[k,j]; the default sizes decide how it is mapped.
+inline LoopProgram plain_matmul(std::int64_t m = 33, std::int64_t n = 20, std::int64_t k = 17) {
   const LoopList inner = {put("C", {ix("i"), ix("j")}, f32(0), "C.init"),
                           loop("k", ix("K"), {update("C", {ix("i"), ix("j")}, mul(get("A", {ix("i"), ix("k")}), get("B", {ix("k"), ix("j")})))})};
-  std::vector<Symbol> symbols = two_symbols(33, 20);
-  symbols.push_back(symbol("K", 0, 100000, 17));
+  std::vector<Symbol> symbols = two_symbols(m, n);
+  symbols.push_back(symbol("K", 0, 100000, k));
   return program_of({buffer("A", {ix("M"), ix("K")}, BufferRole::kInput), buffer("B", {ix("K"), ix("N")}, BufferRole::kInput), buffer("C", {ix("M"), ix("N")}, BufferRole::kOutput)},
                     {loop("i", ix("M"), {loop("j", ix("N"), inner)})}, symbols);
+}
+
+// y[n,f,p,q] = max(sum_{c,r,s} w[f,c,r,s] * x[n,c,p+r-1,q+s-1 ? 0] + b[f], 0), the sum in a local scalar.
+inline LoopProgram padded_conv(std::int64_t channels, std::int64_t size) {
+  const ExprPtr x = read("x", DType::kF32, {ix("n"), ix("c"), idx_sub(idx_add(ix("p"), ix("r")), idx(1)), idx_sub(idx_add(ix("q"), ix("s")), idx(1))}, f32(0));
+  LoopList sum = {update("t", {}, mul(get("w", {ix("f"), ix("c"), ix("r"), ix("s")}), x))};
+  sum = {loop("c", idx(channels), {loop("r", idx(3), {loop("s", idx(3), std::move(sum))})})};
+  LoopList point = {local("t", {}, MemorySpace::kStack), put("t", {}, f32(0)), sum[0],
+                    put("y", {ix("n"), ix("f"), ix("p"), ix("q")}, binary(Op::kMax, add(get("t", {}), get("b", {ix("f")})), f32(0)))};
+  LoopList nest = {loop("n", ix("M"), {loop("f", idx(40), {loop("p", idx(size), {loop("q", idx(size), std::move(point))})})})};
+  return program_of({buffer("x", {ix("M"), idx(channels), idx(size), idx(size)}, BufferRole::kInput), buffer("w", {idx(40), idx(channels), idx(3), idx(3)}, BufferRole::kInput),
+                     buffer("b", {idx(40)}, BufferRole::kInput), buffer("y", {ix("M"), idx(40), idx(size), idx(size)}, BufferRole::kOutput)}, std::move(nest), two_symbols(2, 1));
 }
 
 // Row softmax with a local maximum and sum for each row.

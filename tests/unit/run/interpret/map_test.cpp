@@ -74,6 +74,22 @@ TEST(MapToGpu, MatmulIsOnePointAThread) {
   for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {64, 64, 3}, {5, 100, 0}, {0, 4, 4}}) check(plain_matmul(), {{"M", m}, {"N", n}, {"K", k}});
 }
 
+TEST(MapToGpu, LargeMatmulIsTiledWithTwoBarriersAStep) {
+  for (const std::int64_t typical : {64, 512, 4096}) {
+    const LoopProgram p = plain_matmul(typical, typical, typical);
+    for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {40, 70, 33}, {130, 129, 16}, {5, 9, 0}}) {
+      const Mapped r = check(p, {{"M", m}, {"N", n}, {"K", k}});
+      EXPECT_TRUE(noted(r, "in registers"));
+    }
+  }
+  EXPECT_EQ(check(plain_matmul(4096, 4096, 4096), {{"M", 128}, {"N", 128}, {"K", 33}}).report.barriers, 6);
+}
+
+TEST(MapToGpu, ConvolutionIsTiledAsAProduct) {
+  const Mapped m = check(padded_conv(4, 12));
+  EXPECT_TRUE(noted(m, "in registers"));
+}
+
 TEST(MapToGpu, SoftmaxIsABlockARowWithNoBarrierButTheCollectives) {
   const Mapped m = check(row_softmax());
   EXPECT_TRUE(noted(m, "one block an iteration"));
@@ -127,7 +143,7 @@ TEST(MapToGpu, LongElementwiseDoesFourElementsAThread) {
 
 TEST(MapToGpu, EachRemovedBarrierIsARace) {
   // The same mapping with one barrier less, for every barrier.
-  for (const LoopProgram& p : {jacobi(), reversed_row()}) {
+  for (const LoopProgram& p : {jacobi(), reversed_row(), padded_conv(3, 12)}) {
     const LoopProgram mapped = map_to_gpu(p, GpuMachine{}, nullptr);
     int barriers = 0;
     passes::walk_nodes(mapped.kernels[0].body, [&](const LoopPtr& n) { barriers += passes::as<Barrier>(n) != nullptr; });
@@ -155,7 +171,7 @@ TEST(MapToGpu, EachRemovedBarrierIsARace) {
 }
 
 TEST(MapToGpu, PrintedProgramsCompile) {
-  for (const LoopProgram& p : {plain_matmul(), row_softmax(), sums(true), jacobi(), total_then_use(), triangle(), five_axes(), long_chain(1 << 22), reversed_row()}) {
+  for (const LoopProgram& p : {plain_matmul(), plain_matmul(4096, 4096, 4096), padded_conv(4, 12), row_softmax(), sums(true), jacobi(), total_then_use(), triangle(), five_axes(), long_chain(1 << 22), reversed_row()}) {
     const Result<CudaModule> m = print_cuda(map_to_gpu(p, GpuMachine{}, nullptr));
     ASSERT_TRUE(m.ok()) << to_text(m.errors());
     CudaCompileOptions o;

@@ -64,9 +64,18 @@ class ProgramMapper {
       } else if (as<Let>(n)) {
         values.push_back(n);
       } else {
-        LoopList piece = values;
-        piece.push_back(n);
-        pieces.push_back(std::move(piece));
+        const auto add = [&](const LoopPtr& nest) {
+          LoopList piece = values;
+          piece.push_back(nest);
+          pieces.push_back(std::move(piece));
+        };
+        if (std::optional<gpu::SplitReduction> split = gpu::split_reduction(n, context_)) {
+          workspace_.push_back(split->partial);
+          add(split->parts);
+          add(split->rest);
+        } else {
+          add(n);
+        }
       }
     }
     return pieces;
@@ -89,6 +98,10 @@ class ProgramMapper {
     if (std::optional<LoopList> tiles = gpu::map_tiles(chain, context_)) {
       note(true, "tiles of points a block, several points a thread");
       return joined(values, std::move(*tiles));
+    }
+    if (std::optional<LoopList> columns = gpu::map_columns(chain, context_)) {
+      note(true, "columns: 32 threads share each point's reduction");
+      return joined(values, std::move(*columns));
     }
     if (chain.loops.empty() || gpu::prefers_rows(chain, context_)) {
       if (std::optional<LoopList> rows = gpu::map_rows(chain, context_)) {

@@ -9,6 +9,7 @@
 //            the outer loops; inner parallel loops are strided over its threads, reductions are partial sums and a collective,
 //            what remains is done by one thread or by each on its own copy; barriers stand between conflicting accesses only
 //   tiles    sums of products over enough points: tiles in shared memory and registers
+//   columns  long reductions for each of few points along memory: 32 threads share a point
 //   one      what has no parallel loop runs in one thread
 // Kernels that already have block or thread loops are left as they are.
 #pragma once

@@ -181,6 +181,36 @@ std::optional<ReductionNest> reduction_of(const LoopPtr& node) {
   return nest;
 }
 
+std::optional<SingleReduction> single_reduction_of(const LoopList& body) {
+  SingleReduction single;
+  for (const LoopPtr& n : without_comments(body)) {
+    std::optional<ReductionNest> nest = reduction_of(n);
+    if (!nest) {
+      if (as<For>(n) || as<Barrier>(n) || as<Set>(n)) return std::nullopt;
+      (single.node ? single.after : single.before).push_back(n);
+      continue;
+    }
+    if (single.node) return std::nullopt;
+    single.nest = std::move(*nest);
+    single.node = n;
+  }
+  if (!single.node) return std::nullopt;
+  // The other statements move behind the whole reduction: it may not read what they write, their values included.
+  std::set<std::string> read;
+  for (const passes::Access& a : passes::accesses_of(LoopList{single.node}))
+    if (a.reads && a.buffer != single.nest.store.buffer) read.insert(a.buffer);
+  for (const LoopList* list : {&single.before, &single.after})
+    for (const passes::Access& a : passes::accesses_of(*list))
+      if (a.writes && read.count(a.buffer)) return std::nullopt;
+  std::set<std::string> values;
+  for (const LoopPtr& n : single.before)
+    if (const Let* l = as<Let>(n)) values.insert(l->name);
+  bool uses = false;
+  passes::walk_expressions({single.node}, [&](const ExprPtr& e) { uses = uses || passes::mentions_any(e, values); });
+  if (uses) return std::nullopt;
+  return single;
+}
+
 bool prefers_rows(const Chain& chain, const MapContext& context) {
   double outer = 0, points = 1, inner = 0, inner_trips = 0;
   for (const For& f : chain.loops) {

@@ -50,6 +50,8 @@ ExprPtr iteration(const For& f, ExprPtr count);
 LoopList map_points(const Chain& chain, MapContext& context);
 // None when the body is no sum of products over enough points.
 std::optional<LoopList> map_tiles(const Chain& chain, MapContext& context);
+// None unless the body is one long reduction for each of few points along memory.
+std::optional<LoopList> map_columns(const Chain& chain, MapContext& context);
 // None when a local array is too large for shared memory, or an order would be lost.
 std::optional<LoopList> map_rows(const Chain& chain, MapContext& context);
 
@@ -62,5 +64,20 @@ struct ReductionNest {
   std::vector<For> loops;         // along the path to the store, outermost first, bodies empty
 };
 std::optional<ReductionNest> reduction_of(const LoopPtr& node);
+
+// A body of one reduction, and statements that are done once for each point and may as well all follow it.
+struct SingleReduction {
+  LoopList before, after;
+  ReductionNest nest;
+  LoopPtr node;                   // the nest
+};
+std::optional<SingleReduction> single_reduction_of(const LoopList& body);
+
+// A long reduction to one place in two passes.
+struct SplitReduction {
+  Buffer partial;
+  LoopPtr parts, rest;
+};
+std::optional<SplitReduction> split_reduction(const LoopPtr& node, MapContext& context);
 
 }  // namespace facet::gpu

@@ -21,7 +21,7 @@ using passes::as;
 namespace {
 
 constexpr std::int64_t kSide = 16;       // threads along each side of the tile
-constexpr std::int64_t kDepth = 16;      // of the tiles along k
+constexpr std::int64_t kDepth = 8;      // of the tiles along k
 constexpr double kEnoughBlocks = 132;    // one for each multiprocessor of the machine at hand is enough to prefer larger tiles
 
 struct Role {
@@ -75,8 +75,10 @@ LoopPtr stored(const std::string& buffer, std::vector<ExprPtr> subscripts, ExprP
   return make_loop(std::move(s));
 }
 
-LoopPtr allocated(const std::string& name, DType dtype, std::vector<std::int64_t> extents, MemorySpace space, const std::string& comment) {
+// `pad`: elements between the rows of a tile, so that a column's elements lie in different banks.
+LoopPtr allocated(const std::string& name, DType dtype, std::vector<std::int64_t> extents, MemorySpace space, const std::string& comment, std::int64_t pad = 0) {
   Buffer b;
+  if (pad > 0) b.strides = {idx(extents[1] + pad), idx(1)};
   b.name = name;
   b.dtype = dtype;
   for (const std::int64_t e : extents) b.extents.push_back(idx(e));
@@ -99,20 +101,13 @@ class TileMapper {
  private:
   // One reduction of products; everything else of the body is done once for each point.
   bool match() {
-    bool found = false;
-    for (const LoopPtr& n : without_comments(chain_.body)) {
-      std::optional<ReductionNest> nest = reduction_of(n);
-      if (!nest) {
-        if (as<For>(n) || as<Barrier>(n) || as<Set>(n)) return false;
-        (found ? after_ : before_).push_back(n);
-        continue;
-      }
-      if (found) return false;
-      found = true;
-      nest_ = std::move(*nest);
-      nest_node_ = n;
-    }
-    if (!found || *nest_.store.update != ReduceKind::kSum) return false;
+    std::optional<SingleReduction> single = single_reduction_of(chain_.body);
+    if (!single) return false;
+    before_ = std::move(single->before);
+    after_ = std::move(single->after);
+    nest_ = std::move(single->nest);
+    nest_node_ = single->node;
+    if (*nest_.store.update != ReduceKind::kSum) return false;
     bool plain = true;   // loops around one store: no conditions, no values
     passes::walk_nodes({nest_node_}, [&](const LoopPtr& n) { plain = plain && (as<For>(n) || as<Store>(n) || as<Comment>(n)); });
     for (const For& f : nest_.loops) plain = plain && of_symbols(f.lower, *context_.program) && of_symbols(f.upper, *context_.program);
@@ -120,13 +115,9 @@ class TileMapper {
     if (!plain || v->op != Op::kMul || !is_float(v->type) || v->lanes != 1) return false;
     left_ = v->args[0];
     right_ = v->args[1];
-    // The point's other statements move behind the whole sum: it may not read what they write.
-    std::set<std::string> read;
-    for (const passes::Access& a : passes::accesses_of(v)) read.insert(a.buffer);
-    for (const LoopList* list : {&before_, &after_})
-      for (const passes::Access& a : passes::accesses_of(*list))
-        if (a.writes && read.count(a.buffer)) return false;
-    return read.count(nest_.store.buffer) == 0;
+    for (const passes::Access& a : passes::accesses_of(v))
+      if (a.buffer == nest_.store.buffer) return false;
+    return true;
   }
 
   bool assign_roles() {
@@ -214,11 +205,15 @@ class TileMapper {
     return unrolled(e_, side() * kDepth / threads, {stored(tile, {deep, across}, value, "copy of " + to_text(factor))});
   }
 
+  LoopPtr tile(const std::string& name, const ExprPtr& factor, const Role& role) const {
+    const std::int64_t pad = contiguous(factor, role) ? 0 : 16 / size_bytes(factor->type);
+    return allocated(name, factor->type, {kDepth, side()}, MemorySpace::kShared, "tile of " + to_text(factor) + ": [k][" + std::to_string(side()) + (pad ? " + " + std::to_string(pad) : "") + "]", pad);
+  }
+
   LoopList build() {
     const DType type = sum_type();
     const std::string statement = nest_.store.statement;
-    LoopList body = {allocated(left_tile_, left_->type, {kDepth, side()}, MemorySpace::kShared, "tile of " + to_text(left_) + ": [k][" + std::to_string(side()) + "]"),
-                     allocated(right_tile_, right_->type, {kDepth, side()}, MemorySpace::kShared, "tile of " + to_text(right_) + ": [k][" + std::to_string(side()) + "]"),
+    LoopList body = {tile(left_tile_, left_, i_), tile(right_tile_, right_, j_),
                      allocated(acc_, type, {each_, each_}, MemorySpace::kRegister, "this thread's part of the tile")};
     const std::vector<ExprPtr> cell = {index(u_), index(v_)};
     body.push_back(unrolled(u_, each_, {unrolled(v_, each_, {stored(acc_, cell, literal(type, 0), statement)})}));

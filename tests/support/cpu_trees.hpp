@@ -50,10 +50,10 @@ inline LoopProgram row_softmax() {
 }
 
 // s[i] = sum_j x[i,j]; by columns: s[j] = sum_i x[i,j].
-inline LoopProgram sums(bool rows) {
+inline LoopProgram sums(bool rows, std::int64_t m = 40, std::int64_t n = 130) {
   const std::string outer = rows ? "i" : "j", inner = rows ? "j" : "i", size = rows ? "M" : "N", length = rows ? "N" : "M";
   return program_of({buffer("x", {ix("M"), ix("N")}, BufferRole::kInput), buffer("s", {ix(size)}, BufferRole::kOutput)},
-                    {loop(outer, ix(size), {put("s", {ix(outer)}, f32(0), "s.init"), loop(inner, ix(length), {update("s", {ix(outer)}, get("x", {ix("i"), ix("j")}))})})}, two_symbols(40, 130));
+                    {loop(outer, ix(size), {put("s", {ix(outer)}, f32(0), "s.init"), loop(inner, ix(length), {update("s", {ix(outer)}, get("x", {ix("i"), ix("j")}))})})}, two_symbols(m, n));
 }
 
 // Jacobi in place of time: two sweeps a step, nothing parallel outside.
@@ -72,10 +72,10 @@ inline LoopProgram prefix_sum() {
 }
 
 // All elements to one number, then an elementwise use of it in a second nest.
-inline LoopProgram total_then_use() {
+inline LoopProgram total_then_use(std::int64_t m = 7, std::int64_t n = 9) {
   return program_of({buffer("x", {ix("M"), ix("N")}, BufferRole::kInput), buffer("y", {ix("M"), ix("N")}, BufferRole::kOutput)},
                     {local("s", {}, MemorySpace::kStack), put("s", {}, f32(0)), loop("i", ix("M"), {loop("j", ix("N"), {update("s", {}, get("x", {ix("i"), ix("j")}))})}),
-                     loop("i", ix("M"), {loop("j", ix("N"), {put("y", {ix("i"), ix("j")}, mul(get("x", {ix("i"), ix("j")}), get("s", {})))})})}, two_symbols(7, 9));
+                     loop("i", ix("M"), {loop("j", ix("N"), {put("y", {ix("i"), ix("j")}, mul(get("x", {ix("i"), ix("j")}), get("s", {})))})})}, two_symbols(m, n));
 }
 
 // Triangle: y[i,j] = x[i,j] for j <= i, else 0, with an inner bound that moves.

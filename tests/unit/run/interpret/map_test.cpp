@@ -75,14 +75,14 @@ TEST(MapToGpu, MatmulIsOnePointAThread) {
 }
 
 TEST(MapToGpu, LargeMatmulIsTiledWithTwoBarriersAStep) {
-  for (const std::int64_t typical : {64, 512, 4096}) {
+  for (const std::int64_t typical : {64, 1024, 4096}) {
     const LoopProgram p = plain_matmul(typical, typical, typical);
-    for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {40, 70, 33}, {130, 129, 16}, {5, 9, 0}}) {
+    for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {40, 70, 9}, {5, 9, 0}}) {
       const Mapped r = check(p, {{"M", m}, {"N", n}, {"K", k}});
       EXPECT_TRUE(noted(r, "in registers"));
     }
   }
-  EXPECT_EQ(check(plain_matmul(4096, 4096, 4096), {{"M", 128}, {"N", 128}, {"K", 33}}).report.barriers, 6);
+  EXPECT_EQ(check(plain_matmul(4096, 4096, 4096), {{"M", 12}, {"N", 128}, {"K", 33}}).report.barriers, 10);
 }
 
 TEST(MapToGpu, ConvolutionIsTiledAsAProduct) {
@@ -105,6 +105,20 @@ TEST(MapToGpu, RowSumsReduceAndColumnSumsDoNot) {
   EXPECT_TRUE(noted(columns, "one point a thread"));
   check(sums(true), {{"M", 0}, {"N", 5}});
   check(sums(true), {{"M", 5}, {"N", 0}});
+}
+
+TEST(MapToGpu, LongColumnsShareAPoint) {
+  const LoopProgram p = sums(false, 16384, 4096);
+  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {100, 33}, {0, 5}, {64, 64}}) EXPECT_TRUE(noted(check(p, {{"M", m}, {"N", n}}), "columns"));
+}
+
+TEST(MapToGpu, LongTotalIsTwoKernels) {
+  const LoopProgram p = total_then_use(4096, 4096);
+  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1100, 3}}) {
+    const Mapped r = check(p, {{"M", m}, {"N", n}});
+    EXPECT_TRUE(noted(r, "two kernels"));
+    EXPECT_EQ(r.program.kernels.size(), 4u);
+  }
 }
 
 TEST(MapToGpu, TimeLoopRunsInOneBlockWithBarriers) {

@@ -38,6 +38,12 @@ Result<Schedule> start(const Program& program, const NodeGroup& group, const Bud
 
 std::vector<Step> plan_group(Schedule schedule, const ScheduleOptions& options, const Budget& budget, Ledger& ledger) {
   GroupPlanner planner(std::move(schedule), options, budget, ledger);
+  if (options.target.rfind("cuda", 0) == 0) {
+    // Tiles, threads and vectors of a GPU are chosen where loops go to blocks and threads (codegen/cuda/map.hpp).
+    plan_fusion(planner);
+    plan_contraction_of_arrays(planner);
+    return planner.steps();
+  }
   plan_contractions(planner);
   plan_fusion(planner);
   plan_contraction_of_arrays(planner);

@@ -134,7 +134,4 @@ class LineCompiler {
   bool reads_broken_ = false;   // it reads a name whose own line was wrong
 };
 
-// "f32", "a number", "an index".
-std::string describe(const OperandType& type);
-
 }  // namespace facet

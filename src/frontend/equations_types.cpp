@@ -35,17 +35,6 @@ const char* spelling_of(Op op) {
 
 }  // namespace
 
-std::string describe(const OperandType& t) {
-  switch (t.form) {
-    case OperandType::Form::kFixed: return to_text(t.dtype);
-    case OperandType::Form::kNumber: return "an integer literal";
-    case OperandType::Form::kFraction: return "a floating point literal";
-    case OperandType::Form::kPosition: return "an index (an integer)";
-    case OperandType::Form::kUnknown: break;
-  }
-  return "unknown";
-}
-
 bool LineCompiler::infer() {
   const std::size_t before = errors_.size();
   scope_.clear();

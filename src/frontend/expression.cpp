@@ -73,6 +73,17 @@ bool c_type(const std::string& name, DType* type) {
   return false;
 }
 
+std::string describe(const OperandType& t) {
+  switch (t.form) {
+    case OperandType::Form::kFixed: return to_text(t.dtype);
+    case OperandType::Form::kNumber: return "an integer literal";
+    case OperandType::Form::kFraction: return "a floating point literal";
+    case OperandType::Form::kPosition: return "an index (an integer)";
+    case OperandType::Form::kUnknown: break;
+  }
+  return "unknown";
+}
+
 // Counts the levels of the recursive descent, so that "((((…" cannot exhaust the stack.
 struct ExpressionParser::Deeper {
   explicit Deeper(int* depth) : depth_(depth) { ++*depth_; }
@@ -213,6 +224,27 @@ SyntaxPtr ExpressionParser::unary() {
   return finish(std::move(node));
 }
 
+// One type name, or several words of C: [unsigned] [char | short | int | long [long] [int]].
+bool ExpressionParser::type_words(DType* type) {
+  std::vector<std::string> words;
+  while (peek().kind == TokenKind::kName && (c_type(peek().text, nullptr) || peek().text == "signed")) {
+    if (!words.empty() && !c_type(peek(1).text, nullptr) && peek(1).kind != TokenKind::kName && peek(1).text != ")") break;
+    words.push_back(take().text);
+  }
+  if (words.empty()) return fail("a type"), false;
+  const auto has = [&](const char* w) { return std::find(words.begin(), words.end(), w) != words.end(); };
+  DType base = DType::kI32;
+  for (const std::string& w : words)
+    if (w != "unsigned" && w != "signed" && !(w == "int" && words.size() > 1)) c_type(w, &base);
+  if (has("unsigned")) {
+    base = base == DType::kI8 ? DType::kU8 : base == DType::kI16 ? DType::kU16 : base == DType::kI64 ? DType::kU64 : DType::kU32;
+  } else if (has("double") && has("long")) {
+    base = DType::kF64;
+  }
+  *type = base;
+  return true;
+}
+
 SyntaxPtr ExpressionParser::c_cast() {
   const Deeper deeper(&depth_);
   if (depth_ > kMaxDepth) return fail(Code::kTextTooDeep, peek().offset, {std::to_string(kMaxDepth)});
@@ -220,8 +252,7 @@ SyntaxPtr ExpressionParser::c_cast() {
   node->kind = Syntax::Kind::kUnary;
   node->op = Op::kCast;
   node->begin = node->offset = take().offset;
-  c_type(take().text, &node->cast_type);
-  if (!expect(")")) return nullptr;
+  if (!type_words(&node->cast_type) || !expect(")")) return nullptr;
   SyntaxPtr operand = unary();
   if (!operand) return nullptr;
   node->end = operand->end;

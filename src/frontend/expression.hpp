@@ -42,6 +42,8 @@ struct OperandType {
   DType dtype = DType::kF32;
 };
 
+std::string describe(const OperandType& type);   // "f32", "a floating point literal"
+
 struct Syntax {
   enum class Kind {
     kInteger, kFloat,
@@ -81,6 +83,7 @@ class ExpressionParser {
 
   SyntaxPtr expression();                    // up to a token that cannot continue it
   bool clauses(Clauses* out);                // equations: any `where` and `for` that follow
+  bool type_words(DType* type);              // C: "int", "long long", "unsigned int", ...; complains
   const Token& peek(int ahead = 0) const;
   Token take();
   bool accept(const char* text);             // consumes the token if it is this one

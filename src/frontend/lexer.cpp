@@ -85,12 +85,12 @@ class Lexer {
     tokens_.push_back(std::move(token));
   }
 
-  // Moves over white space and comments; false when a comment does not end.
+  // Moves over white space, comments and pragmas (which say nothing about values); false when a comment does not end.
   bool skip_blank() {
     while (at_ < text_.size()) {
       if (is_space(text_[at_])) {
         ++at_;
-      } else if (language_ == Language::kC && text_.compare(at_, 2, "//") == 0) {
+      } else if (language_ == Language::kC && (text_.compare(at_, 2, "//") == 0 || text_.compare(at_, 7, "#pragma") == 0)) {
         while (at_ < text_.size() && text_[at_] != '\n') ++at_;
       } else if (language_ == Language::kC && text_.compare(at_, 2, "/*") == 0) {
         const std::size_t end = text_.find("*/", at_ + 2);

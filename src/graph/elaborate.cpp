@@ -6,6 +6,7 @@
 
 #include "src/frontend/affine.hpp"
 #include "src/frontend/equations.hpp"
+#include "src/frontend/loops.hpp"
 #include "src/frontend/shape_bounds.hpp"
 #include "src/graph/scalar_operands.hpp"
 #include "src/ops/op_table.hpp"
@@ -51,6 +52,7 @@ class Elaborator {
 
   void visit(Node* node) {
     if (node->op == "compute") return compute(node);
+    if (node->op == "loops") return loops(node);
     operation(node);
   }
 
@@ -105,6 +107,22 @@ class Elaborator {
       *out = dtype;
     }
     return true;
+  }
+
+  void loops(Node* node) {
+    LoopContext context;
+    context.program = &program_;
+    context.in = node->in;
+    context.inout = node->inout;
+    context.out = node->out;
+    context.local_prefix = prefix_of(*node);
+    context.place = node->place;
+    context.line_places = node->text_places;
+    Result<ParsedLoops> parsed = parse_loops(node->text, context);
+    if (!parsed) return complain(parsed.errors());
+    for (const std::string& name : node->out) program_.tensors.at(name).inferred = true;
+    keep_locals(*node, std::move(parsed->locals));
+    node->loops = std::move(parsed->body);
   }
 
   void operation(Node* node) {

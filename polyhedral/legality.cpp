@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "polyhedral/storage.hpp"
 
@@ -36,9 +37,10 @@ class Judge {
  public:
   explicit Judge(const Schedule& schedule) : schedule_(schedule), strict_(schedule.scop->reassociate == Numerics::Reassociate::kStrict) {}
 
-  std::optional<Found> run() {
+  std::optional<Found> run(const std::set<int>* changed = nullptr) {
     std::vector<Pending> all;
-    for (const Dependence& d : *schedule_.dependences) all.push_back({&d, d.relation});
+    for (const Dependence& d : *schedule_.dependences)
+      if (!changed || changed->count(d.source) || changed->count(d.sink)) all.push_back({&d, d.relation});
     return at(schedule_.tree, std::move(all));
   }
 
@@ -119,6 +121,45 @@ class Judge {
   bool carried_ = false;
 };
 
+// A statement's place in the tree: what the judgement of its dependences depends on. isl values are shared, so that pointers
+// tell whether a member is the same.
+using TreePlace = std::vector<std::pair<const void*, std::int64_t>>;
+
+void places_of(const TreePtr& node, TreePlace& prefix, std::map<int, TreePlace>& places) {
+  const std::size_t depth = prefix.size();
+  if (node->kind == Tree::Kind::kLeaf) places[node->statement] = prefix;
+  if (node->kind == Tree::Kind::kSequence) {
+    for (std::size_t i = 0; i < node->children.size(); ++i) {
+      prefix.emplace_back(nullptr, static_cast<std::int64_t>(i));
+      places_of(node->children[i], prefix, places);
+      prefix.resize(depth);
+    }
+  }
+  if (node->kind != Tree::Kind::kLoop) return;
+  std::map<int, TreePlace> below;
+  TreePlace none;
+  places_of(node->children[0], none, below);
+  const std::int64_t mark = static_cast<std::int64_t>(node->mark.kind);
+  for (auto& [s, place] : below) {
+    TreePlace mine = prefix;
+    mine.emplace_back(node->member.at(s).get(), mark);
+    mine.insert(mine.end(), place.begin(), place.end());
+    places[s] = std::move(mine);
+  }
+}
+
+std::set<int> changed_statements(const Schedule& before, const Schedule& after) {
+  std::map<int, TreePlace> old_places, new_places;
+  TreePlace prefix;
+  places_of(before.tree, prefix, old_places);
+  prefix.clear();
+  places_of(after.tree, prefix, new_places);
+  std::set<int> changed;
+  for (const auto& [s, place] : new_places)
+    if (const auto it = old_places.find(s); it == old_places.end() || it->second != place) changed.insert(s);
+  return changed;
+}
+
 Violation describe(const Schedule& schedule, const Found& found) {
   const Dependence& d = *found.dependence;
   const Statement& source = schedule.statement(d.source);
@@ -163,9 +204,11 @@ std::vector<std::int64_t> element_of(const Schedule& schedule, const Dependence&
   return evaluate(schedule.statement(d.source), schedule.statement(d.source).subscripts, v.source_instance);
 }
 
-std::optional<Violation> find_violation(const Schedule& schedule) {
-  if (const std::optional<Found> found = Judge(schedule).run()) return describe(schedule, *found);
-  return find_storage_violation(schedule);
+std::optional<Violation> find_violation(const Schedule& schedule, const Schedule* legal_before) {
+  std::set<int> changed;
+  if (legal_before) changed = changed_statements(*legal_before, schedule);
+  if (const std::optional<Found> found = Judge(schedule).run(legal_before ? &changed : nullptr)) return describe(schedule, *found);
+  return find_storage_violation(schedule, legal_before, changed);
 }
 
 bool carries_dependence(const Schedule& schedule, int loop, bool count_reductions) {

@@ -28,8 +28,9 @@ struct Violation {
 // "h0[1, 2, 0] must run before h[1, 2] (flow through h0[1, 2], N = 4)"
 std::string to_text(const Violation& violation);
 
-// Throws isl's exceptions: call it inside guarded().
-std::optional<Violation> find_violation(const Schedule& schedule);
+// Throws isl's exceptions: call it inside guarded(). With `legal_before`, a schedule of the same Scop that was judged legal, only
+// dependences of statements whose place in the tree changed are judged again.
+std::optional<Violation> find_violation(const Schedule& schedule, const Schedule* legal_before = nullptr);
 
 // May this loop run its iterations in any order? (used by the planner; the same judgement as find_violation's)
 bool carries_dependence(const Schedule& schedule, int loop, bool count_reductions);

@@ -44,7 +44,7 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
   if (!ran) return refused(ran.errors()[0]);
   if (args.problem()) return refused(*args.problem());
   std::optional<Violation> violation;
-  const Result<Done> judged = guarded("legality of " + step.verb, budget, [&] { violation = find_violation(next); });
+  const Result<Done> judged = guarded("legality of " + step.verb, budget, [&] { violation = find_violation(next, &schedule); });
   if (!judged) return refused(judged.errors()[0]);
   if (violation) return refused(diagnose(Code::kIllegalStep, step.place, {step.verb, to_text(*violation)}), violation);
   return {std::move(next), std::nullopt};

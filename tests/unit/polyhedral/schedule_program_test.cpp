@@ -1,20 +1,10 @@
 // From JSON text to loop trees: the layer's verbs on small whole programs.
-#include <gtest/gtest.h>
+#include "tests/unit/polyhedral/program_support.hpp"
 
-#include "polyhedral/facet_polyhedral.hpp"
-#include "src/frontend/json.hpp"
-#include "src/graph/elaborate.hpp"
 
 namespace facet {
 namespace {
 
-Program program_of(const std::string& text) {
-  Result<Program> read = read_program(text, "test.json");
-  EXPECT_TRUE(read.ok()) << (read.ok() ? "" : to_text(read.errors()));
-  Result<Program> made = elaborate(*read);
-  EXPECT_TRUE(made.ok()) << (made.ok() ? "" : to_text(made.errors()));
-  return *made;
-}
 
 Scheduled scheduled(const Program& p, const Recipe& partial, Ledger* ledger = nullptr) {
   ScheduleOptions options;

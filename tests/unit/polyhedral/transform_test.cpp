@@ -1,0 +1,97 @@
+// Each transform: the loops it makes, as text.
+#include "tests/unit/polyhedral/program_support.hpp"
+
+namespace facet {
+namespace {
+
+// The lines of the kernel, without comments.
+std::string body(const Program& p, const std::string& steps) {
+  const std::string text = loops_text(p, steps);
+  std::string out;
+  std::size_t at = text.find("kernel ");
+  at = text.find('\n', at) + 1;
+  while (at < text.size()) {
+    const std::size_t end = text.find('\n', at);
+    std::string line = text.substr(at, end - at);
+    if (const std::size_t hash = line.find("  #"); hash != std::string::npos) line.resize(hash);
+    out += line + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
+const char* const kScale[] = {"y[i, j] = x[i, j] * 2.0"};
+
+Program scale() { return equations({kScale[0]}, "y"); }
+
+TEST(Transform, TileMakesTileLoopsAroundPointLoops) {
+  EXPECT_EQ(body(scale(), R"({"do": "tile", "statement": "y", "loops": ["i", "j"], "sizes": [3, 4]})"),
+            "  for it in 0..3\n    for jt in 0..2\n      for i in 3 * it..min(8, 3 * it + 3)\n        for j in 4 * jt..4 * jt + 4\n"
+            "          y[i, j] = x[i, j] * 2.0\n");
+}
+
+TEST(Transform, TileNamesAreTheUsers) {
+  EXPECT_NE(body(scale(), R"({"do": "tile", "statement": "y", "loops": ["j"], "sizes": [4], "names": ["jo"]})").find("for jo in 0..2"), std::string::npos);
+}
+
+TEST(Transform, InterchangeReorders) {
+  EXPECT_EQ(body(scale(), R"({"do": "interchange", "statement": "y", "order": ["j", "i"]})"), "  for j in 0..8\n    for i in 0..8\n      y[i, j] = x[i, j] * 2.0\n");
+}
+
+TEST(Transform, ReverseRunsBackwards) {
+  const std::string text = body(scale(), R"({"do": "reverse", "statement": "y", "loop": "i"})");
+  EXPECT_NE(text.find("for i in -7..1"), std::string::npos) << text;
+  EXPECT_NE(text.find("y[-i, j]"), std::string::npos) << text;
+}
+
+TEST(Transform, ShiftDelays) {
+  const std::string text = body(scale(), R"({"do": "shift", "statement": "y", "loop": "i", "offset": 5})");
+  EXPECT_NE(text.find("for i in 5..13"), std::string::npos) << text;
+  EXPECT_NE(text.find("y[i - 5, j]"), std::string::npos) << text;
+}
+
+TEST(Transform, SkewAddsTheOtherLoop) {
+  const std::string text = body(scale(), R"({"do": "skew", "statement": "y", "loop": "j", "by": "i"})");
+  EXPECT_NE(text.find("for j in i..i + 8"), std::string::npos) << text;
+}
+
+TEST(Transform, DistributeGivesTheReductionItsOwnNest) {
+  const std::string text = body(equations({"y[i] = sum[j](x[i, j])"}, "y"), R"({"do": "distribute", "statement": "y", "loop": "i"})");
+  EXPECT_EQ(text, "  for i in 0..8\n    y[i] = 0.0\n  for i in 0..8\n    for j in 0..8\n      y[i] sum= x[i, j]\n");
+}
+
+TEST(Transform, FuseSharesTheLoopsAndContractShrinksTheArray) {
+  const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, j] * 2.0"}, "y");
+  EXPECT_EQ(body(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i", "j"]}, {"do": "contract", "array": "y.t"})"),
+            "  for i in 0..8\n    for j in 0..8\n      allocate y.t: f32[1, 1] stack\n      y.t[0, 0] = x[i, j] + 1.0\n      y[i, j] = y.t[0, 0] * 2.0\n");
+}
+
+TEST(Transform, ContractAtARowKeepsTheRow) {
+  const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, 7 - j] * 2.0 for j in 0..8"}, "y");
+  const std::string text = body(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i"]}, {"do": "contract", "array": "y.t"})");
+  EXPECT_NE(text.find("allocate y.t: f32[1, 8] stack"), std::string::npos) << text;
+}
+
+TEST(Transform, PromotePacksTheTileItReads) {
+  const Program p = equations({"y[i, j] = sum[k](x[i, k] * x[k, j])"}, "y");
+  const std::string text = body(p, R"({"do": "distribute", "statement": "y", "loop": "i"},
+      {"do": "tile", "statement": "y", "loops": ["k"], "sizes": [4]},
+      {"do": "interchange", "statement": "y", "order": ["kt", "i", "j", "k"]},
+      {"do": "promote", "array": "x", "statement": "y", "at": "kt", "memory": "stack"})");
+  EXPECT_FALSE(text.empty());
+}
+
+TEST(Transform, MarksReachTheLoopTree) {
+  const std::string text = body(scale(), R"({"do": "parallelize", "statement": "y", "loop": "i"}, {"do": "vectorize", "statement": "y", "loop": "j", "width": 8})");
+  EXPECT_NE(text.find("for i in 0..8 parallel"), std::string::npos) << text;
+  EXPECT_NE(text.find("for j in 0..8 vector(8)"), std::string::npos) << text;
+}
+
+TEST(Transform, EveryStepIsInTheReference) {
+  const std::string text = recipe_reference();
+  for (const char* step : {"fuse", "distribute", "tile", "interchange", "skew", "shift", "reverse", "parallelize", "vectorize", "unroll", "contract", "promote"})
+    EXPECT_NE(text.find("## `" + std::string(step) + "`"), std::string::npos) << step;
+}
+
+}  // namespace
+}  // namespace facet

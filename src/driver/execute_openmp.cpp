@@ -20,10 +20,10 @@ double now_ms() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A runner and, for code in memory, what keeps it there.
+// A runner and, for code in memory, what keeps it there: declared first, so that it outlives the runner.
 struct Compiled {
-  OpenmpRunner runner;
   JitModule jit;
+  OpenmpRunner runner;
 };
 
 Result<Compiled> compile(const Module& module, const Options& options, const Program& program, const Machine& machine, Execution* e) {
@@ -35,7 +35,7 @@ Result<Compiled> compile(const Module& module, const Options& options, const Pro
     e->compile_ms += jit->compile_ms;
     Result<OpenmpRunner> runner = OpenmpRunner::from_lookup(module, [code = *jit](const std::string& name) { return code.lookup(name); });
     if (!runner) return runner.errors();
-    return Compiled{std::move(*runner), std::move(*jit)};
+    return Compiled{std::move(*jit), std::move(*runner)};
   }
   CompileOptions how;
   how.compiler = options.compiler;
@@ -46,7 +46,7 @@ Result<Compiled> compile(const Module& module, const Options& options, const Pro
   e->compile_ms += library->compile_ms;
   Result<OpenmpRunner> runner = OpenmpRunner::load(module, library->path);
   if (!runner) return runner.errors();
-  return Compiled{std::move(*runner), {}};
+  return Compiled{{}, std::move(*runner)};
 }
 
 }  // namespace

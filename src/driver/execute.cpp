@@ -55,6 +55,25 @@ Result<Done> check_memory(const Loaded& loaded) {
                                           std::to_string(static_cast<std::int64_t>(wanted))});
 }
 
+HostTensors argument_values(const Loaded& loaded, const std::vector<std::string>& inputs, const HostTensors& tensors) {
+  static const std::string kGiven = ".given";
+  HostTensors values = tensors;
+  std::set<std::string> written(loaded.program.outputs.begin(), loaded.program.outputs.end());
+  for (const std::string& name : inputs) {
+    if (values.count(name) || name.size() <= kGiven.size() || name.substr(name.size() - kGiven.size()) != kGiven) continue;
+    const std::string updated = name.substr(0, name.size() - kGiven.size());
+    values[name] = tensors.at(updated);
+    written.insert(updated);
+    values.erase(updated);
+  }
+  for (const std::string& name : written) {
+    if (values.count(name)) continue;
+    values[name] = make_host_tensor(loaded.program.tensor(name).dtype, extents_of(loaded.program.tensor(name), loaded.sizes));
+    poison(values[name]);
+  }
+  return values;
+}
+
 Result<Execution> execute_reference(const Loaded& loaded, const HostTensors& tensors) {
   const double start = now_ms();
   const Result<ReferenceRun> run = run_reference(loaded.program, loaded.sizes, tensors);

@@ -30,6 +30,10 @@ Result<Execution> execute_reference(const Loaded& loaded, const HostTensors& ten
 Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, const Machine& machine, const HostTensors& tensors);
 Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, const Machine& machine, const HostTensors& tensors);
 
+// What the argument struct of compiled code points to. An input that the program updates in place goes in as "NAME.given" and comes
+// out as NAME, so the caller's tensor stays as it is. Outputs are poisoned: an element nobody writes is seen.
+HostTensors argument_values(const Loaded& loaded, const std::vector<std::string>& inputs, const HostTensors& tensors);
+
 // Inputs, constants and outputs must fit into the memory that is free; says how much was wanted otherwise.
 Result<Done> check_memory(const Loaded& loaded);
 

@@ -38,11 +38,11 @@ Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, con
   e.device = device->name + ", driver " + device->driver;
   e.compiler = gpu.binary().compiler;
   e.compile_ms = built->analysis_ms + gpu.binary().compile_ms;
+  HostTensors values = argument_values(loaded, built->loops.inputs, tensors);
   for (const auto step : {0, 1, 2}) {
-    const Result<Done> done = step == 0 ? gpu.upload(tensors) : step == 1 ? gpu.prepare() : gpu.run();
+    const Result<Done> done = step == 0 ? gpu.upload(values) : step == 1 ? gpu.prepare() : gpu.run();
     if (!done) return done.errors();
   }
-  HostTensors values = tensors;
   const Result<Done> fetched = gpu.download(&values);
   if (!fetched) return fetched.errors();
   for (const std::string& name : loaded.program.outputs) e.outputs[name] = values.at(name);

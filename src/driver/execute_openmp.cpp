@@ -67,12 +67,7 @@ Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, c
   OpenmpRunner* const runner = &compiled->runner;
   e.threads = options.threads > 0 ? options.threads : machine.cpu.cores;
   runner->set_threads(e.threads);
-  HostTensors values = tensors;   // what is updated in place is updated here, not in the caller's tensors
-  for (const std::string& name : loaded.program.outputs) {
-    if (values.count(name)) continue;
-    values[name] = make_host_tensor(loaded.program.tensor(name).dtype, extents_of(loaded.program.tensor(name), loaded.sizes));
-    poison(values[name]);
-  }
+  HostTensors values = argument_values(loaded, built->loops.inputs, tensors);
   const Result<Done> bound = runner->bind(loaded.sizes, &values);
   if (!bound) return bound.errors();
   const double start = now_ms();

@@ -127,9 +127,9 @@ class Maker {
     const Value base = random_.pick(values_);
     const std::vector<std::string> indices(kIndices.begin(), kIndices.begin() + static_cast<long>(base.shape.size()));
     const int kind = random_.below(10);
-    if (kind < 3) {
+    if (kind < 3 || base.shape.empty()) {
       compute(name, base.shape, indices, {}, combine(read(base.shape, indices), read(base.shape, indices)), "");
-    } else if (kind < 6 && !base.shape.empty()) {
+    } else if (kind < 6) {
       reduction(name, base, indices);
     } else if (kind < 8) {
       const std::string left = padded(base, indices);
@@ -151,7 +151,6 @@ class Maker {
 
   // In place on a fresh array: a copy, then a sweep forwards or backwards along the last axis.
   void recurrence(const std::string& name, const Value& base) {
-    if (base.shape.empty()) return;
     std::string open, subscript, before;
     const std::size_t rank = base.shape.size();
     std::vector<std::string> loops(kIndices.begin(), kIndices.begin() + static_cast<long>(rank));

@@ -104,8 +104,11 @@ Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random) {
     group.name = "k" + std::to_string(variant.groups.size());
     for (const FuzzStatement& s : members) group.ops.push_back(s.name);
     group.steps_hole = random.chance(25);
-    const int steps = group.steps_hole ? 0 : random.below(5);
-    for (int i = 0; i < steps; ++i) group.steps.push_back(random_step(members, random));
+    std::vector<FuzzStatement> nests;   // scalars have no loop to name
+    for (const FuzzStatement& s : members)
+      if (!s.loops.empty()) nests.push_back(s);
+    const int steps = group.steps_hole || nests.empty() ? 0 : random.below(5);
+    for (int i = 0; i < steps; ++i) group.steps.push_back(random_step(nests, random));
     variant.groups.push_back(std::move(group));
     at += count;
   }

@@ -7,6 +7,7 @@
 
 #include "codegen/passes/passes.hpp"
 #include "polyhedral/facet_polyhedral.hpp"
+#include "src/driver/execute.hpp"
 #include "src/driver/fuzz_maker.hpp"
 #include "src/driver/machines.hpp"
 #include "src/driver/pipeline.hpp"
@@ -51,7 +52,7 @@ std::string try_recipe(const Program& program, const Recipe& recipe, const Sched
   const LoopProgram trees[] = {scheduled->loops, lower_for_cpu(scheduled->loops, options.machine.cpu, nullptr)};
   const char* const names[] = {"as scanned", "after the loop passes"};
   for (int i = 0; i < 2; ++i) {
-    HostTensors buffers = tensors;
+    HostTensors buffers = argument_values({program, "", options.sizes}, trees[i].inputs, tensors);
     InterpretOptions interpret_options;
     interpret_options.max_steps = kMaxSteps;
     const Result<InterpretReport> report = interpret(trees[i], options.sizes, buffers, interpret_options);

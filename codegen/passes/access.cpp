@@ -1,4 +1,5 @@
-// Accesses to memory and when two of them are certainly the same or certainly apart.
+// Accesses to memory and when two of them are certainly the same or certainly
+// apart.
 #include "codegen/passes/tree.hpp"
 
 #include <cstdlib>

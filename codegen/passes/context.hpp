@@ -1,4 +1,5 @@
-// What every pass is given: the program's buffers and policies, the machine, the names in use, and the log.
+// What every pass is given: the program's buffers and policies, the machine,
+// the names in use, and the log.
 #pragma once
 
 #include <map>
@@ -13,7 +14,8 @@ namespace facet::passes {
 struct Context {
   const LoopProgram* program = nullptr;
   CpuMachine machine;
-  std::map<std::string, Buffer> buffers;  // global ones and, after collect_buffers, the kernel's local ones
+  std::map<std::string, Buffer> buffers;  // global ones and, after collect_buffers, the kernel's local
+                                          // ones
   Names names;
   PassLog* log = nullptr;
   std::string kernel;
@@ -26,9 +28,11 @@ struct Context {
 };
 
 Context make_context(const LoopProgram& program, const CpuMachine& machine, PassLog* log);
-void enter_kernel(Context& context, const Kernel& kernel);  // names and local buffers of this kernel
+void enter_kernel(Context& context,
+                  const Kernel& kernel);  // names and local buffers of this kernel
 
-// The passes, in the order in which lower_for_cpu applies them. Each takes a kernel body and gives the new one.
+// The passes, in the order in which lower_for_cpu applies them. Each takes a
+// kernel body and gives the new one.
 LoopList simplify(const LoopList& body, const Context& context);
 LoopList contract_locals(const LoopList& body, Context& context);
 LoopList peel(const LoopList& body, Context& context);

@@ -1,15 +1,19 @@
-// contract_locals: a local array that is used in one iteration only becomes a named value.
+// contract_locals: a local array that is used in one iteration only becomes a
+// named value.
 //
 //   allocate h0[64]                                 for j
 //   for j                                             let h0 = a[j] + b[j]
 //     h0[j] = a[j] + b[j]              -->            c[j] = tanh(h0)
 //     c[j] = tanh(h0[j])
 //
-// An array goes when all its accesses lie in one block (nested loops and ifs of that block included), name the same element in
-// the same words, and the first one is an unconditional plain store in that block: then no value passes from one iteration to
-// the next, and each iteration needs one element. It runs before vectorisation, so that the value becomes a vector with its
-// loop. Not done: an array updated inside a loop that is to be vectorised (the update must stay a reduction fact;
-// keep_in_registers and forward_stores take it afterwards). Known elsewhere as array contraction or scalar replacement of a
+// An array goes when all its accesses lie in one block (nested loops and ifs of
+// that block included), name the same element in the same words, and the first
+// one is an unconditional plain store in that block: then no value passes from
+// one iteration to the next, and each iteration needs one element. It runs
+// before vectorisation, so that the value becomes a vector with its loop. Not
+// done: an array updated inside a loop that is to be vectorised (the update
+// must stay a reduction fact; keep_in_registers and forward_stores take it
+// afterwards). Known elsewhere as array contraction or scalar replacement of a
 // local.
 #include "codegen/passes/context.hpp"
 

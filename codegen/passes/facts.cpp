@@ -8,7 +8,8 @@ namespace facet::passes {
 namespace {
 
 constexpr int kMaxSteps = 120;  // nodes of one proof search
-// Forms beyond these are given up, so that nothing overflows: a coefficient times a bound stays below 2^62.
+// Forms beyond these are given up, so that nothing overflows: a coefficient
+// times a bound stays below 2^62.
 constexpr std::int64_t kMaxCoefficient = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxConstant = std::int64_t{1} << 61;
 
@@ -98,7 +99,8 @@ void Facts::add_negation(const ExprPtr& c) {
   add_condition(binary(opposite, c->args[0], c->args[1]));
 }
 
-// How deep inside the nest an atom lives: the position of its innermost index. Compound atoms go before plain indices.
+// How deep inside the nest an atom lives: the position of its innermost index.
+// Compound atoms go before plain indices.
 int Facts::rank(const ExprPtr& atom) const {
   int best = -1;
   walk(atom, [&](const Expr& node) {
@@ -194,8 +196,10 @@ bool Facts::prove_division(const Linear& f, const Term& t, int* steps) const {
   const Linear rest = without(f, t.atom);
   if (t.atom->op == Op::kFloorMod || t.atom->op == Op::kTruncMod)
     return prove(sum(rest, constant_form(t.coefficient > 0 ? 0 : d - 1), t.coefficient), steps);
+  if (t.coefficient > 0 && prove(e, steps) && prove(rest, steps)) return true;  // the quotient is at least 0
   const Linear bound = t.coefficient > 0 ? sum(e, constant_form(d - 1), -1) : e;
-  return prove(sum(scaled(rest, d), bound, t.coefficient), steps);
+  // f is an integer: f >= 0 follows from d*f >= -(d - 1).
+  return prove(sum(sum(scaled(rest, d), bound, t.coefficient), constant_form(d - 1)), steps);
 }
 
 bool Facts::prove_choice(const Linear& f, const Term& t, int* steps) const {

@@ -1,11 +1,15 @@
-// form_tiles: carries out the requests that are left after peeling, innermost first.
+// form_tiles: carries out the requests that are left after peeling, innermost
+// first.
 //
 //   for k                                   for k
-//     for i in 0..2   unroll                  h0[0, 0..16] += a[0, k] * b[k, 0..16]
-//       for j in 0..32   vector(16)   -->     h0[0, 16..32] += a[0, k] * b[k, 16..32]
+//     for i in 0..2   unroll                  h0[0, 0..16] += a[0, k] * b[k,
+//     0..16]
+//       for j in 0..32   vector(16)   -->     h0[0, 16..32] += a[0, k] *
+//       b[k, 16..32]
 //         h0[i, j] += a[i, k] * b[k, j]       h0[1, 0..16] += ...
 //
-// Afterwards no loop is kVector or kUnroll. See vectorize.cpp and unroll.cpp for what each can do.
+// Afterwards no loop is kVector or kUnroll. See vectorize.cpp and unroll.cpp
+// for what each can do.
 #include "codegen/passes/tiles.hpp"
 
 namespace facet::passes {

@@ -1,4 +1,5 @@
-// forward_stores: a value that was just stored is used directly, and stores that nothing reads go.
+// forward_stores: a value that was just stored is used directly, and stores
+// that nothing reads go.
 //
 //   h0[i, j] = 0                                  let h0_acc = 0
 //   let h0_acc = h0[i, j]                         for k
@@ -8,10 +9,12 @@
 //   h1[i, j] = h0[i, j] + b[j]
 //   h2[i, j] = max(h1[i, j], 0)
 //
-// (h0 and h1 being local arrays.) Within a block, what each place holds is tracked from its last plain store; stores that may
-// overlap, and assignments of the named value, end the knowledge. Loops and ifs see what holds at their start and is not
-// written in them. A store is dead when the same place is stored again in the same block with no read that may overlap in
-// between; a local array without reads goes as a whole.
+// (h0 and h1 being local arrays.) Within a block, what each place holds is
+// tracked from its last plain store; stores that may overlap, and assignments
+// of the named value, end the knowledge. Loops and ifs see what holds at their
+// start and is not written in them. A store is dead when the same place is
+// stored again in the same block with no read that may overlap in between; a
+// local array without reads goes as a whole.
 #include "codegen/passes/context.hpp"
 
 #include <algorithm>
@@ -104,7 +107,22 @@ class Forward {
     });
   }
 
+  // An update of a known value is a plain store: top[0] = -inf; top[0] max= x  is  top[0] = x.
+  static void resolve_update(Store& s, const std::vector<Known>& known) {
+    if (!s.update || s.atomic || operator_of(*s.update) == Op::kReduce) return;
+    const Access place = access_of(s, s.value->type);
+    for (const Known& k : known) {
+      if (!same_place(k.place, place) || k.value->lanes != s.value->lanes) continue;
+      const bool starts = *s.update == ReduceKind::kMax || *s.update == ReduceKind::kMin;
+      if (!starts || !same(k.value, identity_of(*s.update, s.value->type)))
+        s.value = binary(operator_of(*s.update), k.value, s.value);
+      s.update.reset();
+      return;
+    }
+  }
+
   void store(Store s, const LoopList& rest, std::vector<Known>& known, LoopList& out) {
+    resolve_update(s, known);
     const Access place = access_of(s, s.value->type);
     const bool plain = !s.update && !s.atomic && s.lane_stride == 1;
     if (plain && !is_simple(s.value) && reads_place(rest, place)) {

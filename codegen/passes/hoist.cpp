@@ -1,13 +1,17 @@
-// hoist_values: named values that do not change in a loop are computed before it, and equal ones once.
+// hoist_values: named values that do not change in a loop are computed before
+// it, and equal ones once.
 //
-//   for k                                                   let active = lane < N - 32*j2
+//   for k                                                   let active = lane <
+//   N - 32*j2
 //     let active = lane < N - 32*j2                         for k
-//     let active_2 = lane < N - 32*j2               -->       h0[.. masked by active] ..
-//     h0[.. masked by active] .. h0[.. masked by active_2]    h0[.. masked by active] ..
+//     let active_2 = lane < N - 32*j2               -->       h0[.. masked by
+//     active] .. h0[.. masked by active] .. h0[.. masked by active_2]    h0[..
+//     masked by active] ..
 //
-// Only values without reads move (masks, offsets): they cost nothing where they land and cannot fault. They stay inside
-// parallel loops, where each thread keeps its own. keep_in_registers needs it: an accumulator's mask has to be known before the
-// loop.
+// Only values without reads move (masks, offsets): they cost nothing where they
+// land and cannot fault. They stay inside parallel loops, where each thread
+// keeps its own. keep_in_registers needs it: an accumulator's mask has to be
+// known before the loop.
 #include "codegen/passes/context.hpp"
 
 #include <algorithm>
@@ -59,7 +63,8 @@ LoopList shared(const LoopList& body, const std::set<std::string>& assigned) {
   return out;
 }
 
-// keep: how many loops from here on are perfectly nested for an enclosing loop's collapse clause.
+// keep: how many loops from here on are perfectly nested for an enclosing
+// loop's collapse clause.
 LoopList hoisted(const LoopList& body, const std::set<std::string>& assigned, int keep) {
   LoopList out;
   for (const LoopPtr& node : body) {

@@ -93,7 +93,7 @@ void Lanes::store(const Store& s, const Place& place, LoopList& out) {
     return;
   }
   std::int64_t step = 0;
-  if (innermost_step(s.buffer, s.subscripts, &step)) return contiguous_store(s, step, place, out);
+  if (innermost_step(s.buffer, over_lanes(s.subscripts, place), &step)) return contiguous_store(s, step, place, out);
   lane_stores(s, place, out);
 }
 
@@ -102,7 +102,7 @@ void Lanes::contiguous_store(const Store& s, std::int64_t lane_stride, const Pla
   copy.lanes = lanes_;
   copy.lane_stride = lane_stride;
   copy.mask = place.mask;
-  copy.subscripts.back() = simplify_expr(at_base(s.subscripts.back()), place.facts, context_);
+  copy.subscripts = first_lane(over_lanes(s.subscripts, place), place);
   ExprPtr value = s.value;
   if (s.update) {
     const ExprPtr old = facet::read(s.buffer, s.value->type, s.subscripts);
@@ -209,7 +209,8 @@ void Lanes::nested(const For& f, const Place& place, LoopList& out) {
     return;
   }
   if (f.step != 1) return refuse("loop " + f.iterator + " has bounds that vary and a step");
-  // Hull over the lanes: each bound at the lane where it is smallest (lower) or largest (upper).
+  // Hull over the lanes: each bound at the lane where it is smallest (lower) or
+  // largest (upper).
   ExprPtr active;
   const auto hull = [&](Op op, const ExprPtr& bound, bool low) -> ExprPtr {
     ExprPtr result;

@@ -7,6 +7,8 @@ namespace facet::passes {
 
 namespace {
 
+const std::string kLane = "lane number";  // no identifier: cannot clash
+
 ExprPtr vector_node(Op op, DType type, int lanes, std::vector<ExprPtr> args) {
   Expr e;
   e.op = op;
@@ -81,17 +83,61 @@ bool Lanes::varies(const ExprPtr& e) const {
   return found;
 }
 
-// The constant coefficient of the iterator when it occurs in the innermost subscript only, linearly.
-bool Lanes::innermost_step(const std::string& buffer, const std::vector<ExprPtr>& subscripts, std::int64_t* step) const {
+// Subscripts with the iterator written as base + lane, 0 <= lane < lanes:
+// quotients and remainders by the tile's size resolve.
+std::vector<ExprPtr> Lanes::over_lanes(const std::vector<ExprPtr>& subscripts, const Place& place) const {
+  Facts facts = place.facts;
+  facts.add_range(kLane, idx(0), idx(lanes_));
+  std::vector<ExprPtr> out;
+  for (const ExprPtr& s : subscripts)
+    out.push_back(
+        varies(s) ? simplify_expr(facet::substitute(s, {{loop_.iterator, idx_add(base_, index(kLane))}}), facts, context_) : s);
+  return out;
+}
+
+bool Lanes::varies_by_lane(const ExprPtr& over_lanes) const {
+  bool found = false;
+  walk(over_lanes, [&](const Expr& n) {
+    if (n.op == Op::kIndex && n.name == kLane) found = true;
+    if (n.op == Op::kValue && vectors_.count(n.name)) found = true;
+  });
+  return found;
+}
+
+// A gather's subscript: rest + step * {0, 1, ..} where it has that form, else
+// element by element.
+ExprPtr Lanes::lane_vector(const ExprPtr& subscript, const ExprPtr& over_lanes, const Place& place) {
+  if (!varies(subscript)) return subscript;
+  if (!varies_by_lane(over_lanes)) return over_lanes;
+  Linear rest = to_linear(over_lanes);
+  const std::int64_t step = rest.coefficient_of(kLane);
+  std::erase_if(rest.terms, [](const Term& t) { return t.atom->op == Op::kIndex && t.atom->name == kLane; });
+  const ExprPtr base = to_expr(rest);
+  if (varies_by_lane(base)) return expression(subscript, place);
+  if (step == 1) return iota_from(base, lanes_);
+  const ExprPtr moving = binary(Op::kMul, iota_from(idx(0), lanes_), splat(idx(step)));
+  return binary(Op::kAdd, moving, splat(base));
+}
+
+std::vector<ExprPtr> Lanes::first_lane(const std::vector<ExprPtr>& over_lanes, const Place& place) const {
+  std::vector<ExprPtr> out;
+  for (const ExprPtr& s : over_lanes)
+    out.push_back(simplify_expr(facet::substitute(s, {{kLane, idx(0)}}), place.facts, context_));
+  return out;
+}
+
+// The constant coefficient of the lane when it occurs in the innermost
+// subscript only, linearly, at stride 1.
+bool Lanes::innermost_step(const std::string& buffer, const std::vector<ExprPtr>& over_lanes, std::int64_t* step) const {
   const Buffer* b = context_.find(buffer);
   std::int64_t stride = 0;
-  if (!b || subscripts.empty() || !constant_stride(*b, subscripts.size() - 1, &stride) || stride != 1) return false;
-  for (std::size_t d = 0; d + 1 < subscripts.size(); ++d)
-    if (varies(subscripts[d])) return false;
-  const Linear form = to_linear(subscripts.back());
+  if (!b || over_lanes.empty() || !constant_stride(*b, over_lanes.size() - 1, &stride) || stride != 1) return false;
+  for (std::size_t d = 0; d + 1 < over_lanes.size(); ++d)
+    if (varies_by_lane(over_lanes[d])) return false;
+  const Linear form = to_linear(over_lanes.back());
   for (const Term& t : form.terms)
-    if (t.atom->op != Op::kIndex && varies(t.atom)) return false;
-  *step = form.coefficient_of(loop_.iterator);
+    if (t.atom->op != Op::kIndex && varies_by_lane(t.atom)) return false;
+  *step = form.coefficient_of(kLane);
   return *step != 0;
 }
 
@@ -171,19 +217,16 @@ ExprPtr Lanes::read(const ExprPtr& e, const Place& place) {
   Expr copy = *e;
   copy.lanes = lanes_;
   copy.pad = nullptr;
+  const std::vector<ExprPtr> moving = over_lanes(e->args, place);
   std::vector<ExprPtr> subscripts;
-  for (const ExprPtr& s : e->args) subscripts.push_back(expression(s, place));
+  for (std::size_t d = 0; d < moving.size(); ++d) subscripts.push_back(lane_vector(e->args[d], moving[d], place));
   const ExprPtr inside = e->pad ? pad_condition(e, subscripts, place) : nullptr;
   copy.mask = both(place.mask, inside);
   if (copy.mask) copy.mask = splat(copy.mask);
   std::int64_t step = 0;
-  if (innermost_step(e->name, e->args, &step) && step == 1) {
-    copy.args = subscripts;
-    copy.args.back() = simplify_expr(at_base(e->args.back()), place.facts, context_);
-  } else {
-    copy.args = subscripts;
-    if (invariant) copy.args.back() = splat(copy.args.back());
-  }
+  const bool contiguous = innermost_step(e->name, moving, &step) && step == 1;
+  copy.args = contiguous ? first_lane(moving, place) : subscripts;
+  if (invariant) copy.args.back() = splat(copy.args.back());
   const ExprPtr plain = std::make_shared<const Expr>(std::move(copy));
   if (!inside || is_zero(e->pad)) return plain;
   return select(inside, plain, splat(e->pad));

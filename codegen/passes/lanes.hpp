@@ -1,15 +1,18 @@
 // Lanes: one loop body for `lanes` consecutive iterations at once.
 //
-// The iterator becomes base + {0, 1, ..}. Each expression is invariant (stays scalar, splat where it meets a vector) or varies.
-//   read, lane coefficient 1 in the innermost subscript, stride 1     one contiguous vector read
-//   read, other subscripts that vary                                  gather: those subscripts are vectors
-//   store, likewise; constant step in the innermost subscript         store with lane_stride
-//   store, other                                                      one scalar store a lane, in lane order
-//   store with `update` to one element                                a vector accumulator, reduced after the loop
-//   if with a varying condition                                       mask on the stores, reads and assignments of its branches
-//   loop with varying bounds                                          loop over the hull of the lanes' bounds, masked
-//   select with a varying condition                                   vector select; its operands' reads are masked by it
-//   local array allocated in the body                                 one more, innermost, dimension of `lanes`
+// The iterator becomes base + {0, 1, ..}. Each expression is invariant (stays
+// scalar, splat where it meets a vector) or varies.
+//   read, lane coefficient 1 in the innermost subscript, stride 1     one
+//   contiguous vector read read, other subscripts that vary gather: those
+//   subscripts are vectors store, likewise; constant step in the innermost
+//   subscript         store with lane_stride store, other one scalar store a
+//   lane, in lane order store with `update` to one element a vector
+//   accumulator, reduced after the loop if with a varying condition mask on the
+//   stores, reads and assignments of its branches loop with varying bounds loop
+//   over the hull of the lanes' bounds, masked select with a varying condition
+//   vector select; its operands' reads are masked by it local array allocated
+//   in the body                                 one more, innermost, dimension
+//   of `lanes`
 #pragma once
 
 #include <map>
@@ -28,7 +31,8 @@ struct LaneReduction {
 
 class Lanes {
  public:
-  // Iterations base .. base + lanes - 1 of loop f; `mask` (kBool vector, or null) says which of them exist.
+  // Iterations base .. base + lanes - 1 of loop f; `mask` (kBool vector, or
+  // null) says which of them exist.
   Lanes(const For& f, ExprPtr base, int lanes, ExprPtr mask, const Facts& facts, Context& context);
 
   LoopList body();                                         // vectorises f.body
@@ -48,8 +52,10 @@ class Lanes {
   struct Place {
     Facts facts;
     ExprPtr mask;       // lanes that run here
-    ExprPtr branch;     // the part of it that comes from varying conditions; null if none
-    bool lazy = false;  // inside an operand of a varying select or branch: reads may be invalid in other lanes
+    ExprPtr branch;     // the part of it that comes from varying conditions; null
+                        // if none
+    bool lazy = false;  // inside an operand of a varying select or branch: reads
+                        // may be invalid in other lanes
   };
   Place top_;
 
@@ -74,7 +80,11 @@ class Lanes {
   ExprPtr in_lane(const ExprPtr& e, int lane) const;
   ExprPtr splat(const ExprPtr& e) const;
   ExprPtr at_base(const ExprPtr& e, int lane = 0) const;
-  bool innermost_step(const std::string& buffer, const std::vector<ExprPtr>& subscripts, std::int64_t* step) const;
+  std::vector<ExprPtr> over_lanes(const std::vector<ExprPtr>& subscripts, const Place& place) const;
+  bool innermost_step(const std::string& buffer, const std::vector<ExprPtr>& over_lanes, std::int64_t* step) const;
+  bool varies_by_lane(const ExprPtr& over_lanes) const;
+  ExprPtr lane_vector(const ExprPtr& subscript, const ExprPtr& over_lanes, const Place& place);
+  std::vector<ExprPtr> first_lane(const std::vector<ExprPtr>& over_lanes, const Place& place) const;
 };
 
 // Vector constructors. A null mask is "all lanes".

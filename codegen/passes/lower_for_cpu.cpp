@@ -8,17 +8,21 @@ namespace {
 
 LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   using namespace passes;
-  // Index arithmetic is linear forms; guards and bounds that cannot matter are gone. Later tests rely on it.
+  // Index arithmetic is linear forms; guards and bounds that cannot matter are
+  // gone. Later tests rely on it.
   LoopList body = simplify(scanned, context);
-  // Local arrays of one live element are named values, so that the next passes turn them into vectors.
+  // Local arrays of one live element are named values, so that the next passes
+  // turn them into vectors.
   body = contract_locals(body, context);
-  // Requested loops have constant extents, or sit in the partial branch of an if.
+  // Requested loops have constant extents, or sit in the partial branch of an
+  // if.
   body = simplify(peel(body, context), context);
   // No loop is kVector or kUnroll.
   body = simplify(form_tiles(body, context), context);
   // Masks and offsets are computed outside the loops that do not change them.
   body = hoist_values(body, context);
-  // What loops update in place is in named values; stores pass to reads directly; repeated reads have names.
+  // What loops update in place is in named values; stores pass to reads
+  // directly; repeated reads have names.
   body = keep_in_registers(body, context);
   body = forward_stores(body, context);
   body = share_loads(body, context);

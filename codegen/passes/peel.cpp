@@ -1,20 +1,31 @@
 // peel: full tiles and partial tiles get their own code.
 //
 //   for i2, j2, k                                         for i2
-//     for i in 0..min(14, M - 14*i2)   unroll               if 14*i2 + 14 <= M                      (full in i)
+//     for i in 0..min(14, M - 14*i2)   unroll               if 14*i2 + 14 <= M
+//     (full in i)
 //       for j in 0..min(32, N - 32*j2) vector(16)  -->        for j2
-//         h0[..] += a[..] * b[..]                               if 32*j2 + 32 <= N   for k, i in 0..14, j in 0..32
-//                                                               else                 for k, i in 0..14, j in 0..min(32, ..)
+//         h0[..] += a[..] * b[..]                               if 32*j2 + 32
+//         <= N   for k, i in 0..14, j in 0..32
+//                                                               else for k, i
+//                                                               in 0..14, j in
+//                                                               0..min(32, ..)
 //                                                               masked
 //                                                           else
-//                                                             for ib step 4 ... i in ib..ib+4, then the rest one by one
+//                                                             for ib step 4 ...
+//                                                             i in ib..ib+4,
+//                                                             then the rest one
+//                                                             by one
 //
-// A requested loop (kUnroll, kVector) whose bounds are min/max has a constant extent C in the common case: some upper bound u
-// and lower bound l with u - l = C. The loop is full when no other bound cuts it; that condition becomes an `if` at the
-// outermost place where its variables are known, so that everything below (accumulators, masks) can rely on it. All loops with
-// the same bounds share one `if`. In the else branch a vector loop is left to form_tiles, which masks it; an unrolled loop's
-// whole region is strip-mined in short runs where its iterations are independent (independent()), else it stays a plain loop.
-// At most kMaxVersions nested ifs. Near twin: isl's isolate option, which needs seconds for a 14 x 32 tile.
+// A requested loop (kUnroll, kVector) whose bounds are min/max has a constant
+// extent C in the common case: some upper bound u and lower bound l with u - l
+// = C. The loop is full when no other bound cuts it; that condition becomes an
+// `if` at the outermost place where its variables are known, so that everything
+// below (accumulators, masks) can rely on it. All loops with the same bounds
+// share one `if`. In the else branch a vector loop is left to form_tiles, which
+// masks it; an unrolled loop's whole region is strip-mined in short runs where
+// its iterations are independent (independent()), else it stays a plain loop.
+// At most kMaxVersions nested ifs. Near twin: isl's isolate option, which needs
+// seconds for a 14 x 32 tile.
 #include "codegen/passes/tiles.hpp"
 
 #include <algorithm>
@@ -25,6 +36,9 @@ namespace facet::passes {
 namespace {
 
 constexpr std::size_t kMaxVersions = 3;
+// Longer vector loops are not register tiles: form_tiles gives them a loop over
+// whole vectors and a masked rest anyway.
+constexpr std::int64_t kMaxTileVectors = 4;
 
 struct Axis {
   For loop;       // one of its loops, for bounds, kind and width
@@ -55,6 +69,7 @@ std::optional<Axis> axis_of(const For& f) {
   }
   if (!best) return std::nullopt;
   if (f.kind == LoopKind::kUnroll && f.width > 0 && f.width < best->extent) return std::nullopt;
+  if (f.kind == LoopKind::kVector && best->extent > kMaxTileVectors * std::max(1, f.width)) return std::nullopt;
   const auto require = [&](const ExprPtr& condition) {
     best->full = best->full ? binary(Op::kAnd, best->full, condition) : condition;
   };
@@ -65,7 +80,8 @@ std::optional<Axis> axis_of(const For& f) {
   return best;
 }
 
-// The first axis below `node` whose bounds mention nothing that is introduced between here and its loop.
+// The first axis below `node` whose bounds mention nothing that is introduced
+// between here and its loop.
 std::optional<Axis> find_axis(const LoopPtr& node, LoopKind kind, std::set<std::string> inside, const std::vector<For>& done) {
   const auto in_list = [&](const LoopList& list) -> std::optional<Axis> {
     std::set<std::string> names = inside;
@@ -144,7 +160,8 @@ std::set<std::string> iterators_of(const LoopList& region, const Axis& axis) {
   return names;
 }
 
-// The partial tile of an unrolled axis: runs of `run` iterations, unrolled, then single ones.
+// The partial tile of an unrolled axis: runs of `run` iterations, unrolled,
+// then single ones.
 LoopList strip(const LoopList& region, const Axis& axis, Context& context) {
   const std::set<std::string> iterators = iterators_of(region, axis);
   if (iterators.empty()) return region;
@@ -217,7 +234,10 @@ class Peeler {
     If guard{axis.full, {}, {}, true};
     guard.then = in_block(with_bounds(span, axis, axis.lower, to_expr(sum(to_linear(axis.lower), constant_form(axis.extent)))),
                           done, false);
-    guard.otherwise = in_block(axis.loop.kind == LoopKind::kUnroll ? strip(span, axis, context_) : span, done, true);
+    // Short runs of an unrolled axis are not worth further versions; the rest
+    // of a vector axis may hold full tiles of others.
+    const bool unrolled = axis.loop.kind == LoopKind::kUnroll;
+    guard.otherwise = in_block(unrolled ? strip(span, axis, context_) : span, done, unrolled);
     context_.note("peel", axis.loop.iterator, true,
                   "full tiles of " + std::to_string(axis.extent) + " where " + to_text(axis.full));
     LoopList out = before;

@@ -1,12 +1,16 @@
-// share_loads: what a straight run of statements reads several times is read once, into a named value.
+// share_loads: what a straight run of statements reads several times is read
+// once, into a named value.
 //
-//   set h0_0_0 = fma(splat(a[i, k]), b[k, j..], h0_0_0)            let a_0 = splat(a[i, k])
-//   set h0_0_16 = fma(splat(a[i, k]), b[k, j + 16..], h0_0_16)     let b_0 = b[k, j..]
-//   set h0_1_0 = fma(splat(a[i + 1, k]), b[k, j..], h0_1_0)  -->   set h0_0_0 = fma(a_0, b_0, h0_0_0) ...
+//   set h0_0_0 = fma(splat(a[i, k]), b[k, j..], h0_0_0)            let a_0 =
+//   splat(a[i, k]) set h0_0_16 = fma(splat(a[i, k]), b[k, j + 16..], h0_0_16)
+//   let b_0 = b[k, j..] set h0_1_0 = fma(splat(a[i + 1, k]), b[k, j..], h0_1_0)
+//   -->   set h0_0_0 = fma(a_0, b_0, h0_0_0) ...
 //
-// Compilers would find these too while the register tile is small; with 28 accumulators g++ reloads some and spills others, and
-// a reader sees the tile's shape. Between the uses no statement may store to what is read. Reads in the operands of a select
-// are lazy and stay; so do reads inside subscripts, which printers clamp where they stand.
+// Compilers would find these too while the register tile is small; with 28
+// accumulators g++ reloads some and spills others, and a reader sees the tile's
+// shape. Between the uses no statement may store to what is read. Reads in the
+// operands of a select are lazy and stay; so do reads inside subscripts, which
+// printers clamp where they stand.
 #include "codegen/passes/context.hpp"
 
 #include <cctype>
@@ -72,7 +76,8 @@ LoopPtr replace_in(const LoopPtr& node, const ExprPtr& unit, const ExprPtr& by) 
   return std::make_shared<const LoopNode>(std::move(copy));
 }
 
-// Does the statement end the value of the read: by storing to its place or assigning a name in it?
+// Does the statement end the value of the read: by storing to its place or
+// assigning a name in it?
 bool ends(const LoopPtr& node, const Expr& read) {
   if (const Store* s = as<Store>(node)) return !disjoint(access_of(*s, s->value->type), access_of(read));
   if (const Set* s = as<Set>(node)) {
@@ -103,7 +108,8 @@ class Sharing {
  private:
   Context& context_;
 
-  // Names `unit` before statement `at` if it is used again; gives how many statements were inserted (0 or 1).
+  // Names `unit` before statement `at` if it is used again; gives how many
+  // statements were inserted (0 or 1).
   std::size_t share(LoopList& list, std::size_t at, const ExprPtr& unit) {
     const Let* already = as<Let>(list[at]);
     if (already && same(already->value, unit)) return reuse(list, at, unit, *already);

@@ -1,19 +1,27 @@
 // simplify: say the same with less arithmetic, fewer guards and fewer loops.
 //
-//   for i2 in 0..ceil(M/14)                                   for i2 in 0..(M + 13) / 14
-//     for i in 0..min(14, min(M - 14*i2, 1000000))              for i in 0..min(14, M - 14*i2)
-//       if 14*i2 + i < M                                 -->      c[14*i2 + i] = b[i2, i]
+//   for i2 in 0..ceil(M/14)                                   for i2 in 0..(M +
+//   13) / 14
+//     for i in 0..min(14, min(M - 14*i2, 1000000))              for i in
+//     0..min(14, M - 14*i2)
+//       if 14*i2 + i < M                                 -->      c[14*i2 + i]
+//       = b[i2, i]
 //         c[14*i2 + i] = b[floor((14*i2 + i)/14), (14*i2 + i) mod 14]
 //
-// Index expressions are brought to linear forms and written back; with what is known at each place (ranges of symbols, bounds
-// of enclosing loops, conditions of enclosing ifs: facts.hpp)
-//   - floor((c*q + r)/c) is q + floor(r/c), and q alone when 0 <= r < c; mod likewise; where the operand cannot be negative the
+// Index expressions are brought to linear forms and written back; with what is
+// known at each place (ranges of symbols, bounds of enclosing loops, conditions
+// of enclosing ifs: facts.hpp)
+//   - floor((c*q + r)/c) is q + floor(r/c), and q alone when 0 <= r < c; mod
+//   likewise; where the operand cannot be negative the
 //     division becomes C's own (kTruncDiv, kTruncMod), which prints as / and %;
-//   - operands of min and max that cannot decide are dropped; conditions that always or never hold go, with their branch;
+//   - operands of min and max that cannot decide are dropped; conditions that
+//   always or never hold go, with their branch;
 //   - a read that is provably inside loses its pad;
 //   - a loop of one iteration becomes its body, a loop of none goes.
-// Only arithmetic on indices and symbols is rearranged: integer data may wrap. Near twin: isl's gist, which works on sets
-// before the scan; this one also sees what unrolling and peeling made constant. Cost: linear in the tree times short proofs.
+// Only arithmetic on indices and symbols is rearranged: integer data may wrap.
+// Near twin: isl's gist, which works on sets before the scan; this one also
+// sees what unrolling and peeling made constant. Cost: linear in the tree times
+// short proofs.
 #include "codegen/passes/context.hpp"
 
 #include <algorithm>
@@ -37,6 +45,23 @@ void split_by(const Linear& f, std::int64_t d, Linear* quotient, Linear* rest) {
   }
 }
 
+// floor((g*q + r)/d) with g a divisor of d and 0 <= r < g is floor(q/(d/g)), and the remainder is g*(q mod d/g) + r:
+// (16*v + lane)/32 is v/2. Null if no coefficient of f serves as g.
+ExprPtr divide_by_part(const Linear& f, std::int64_t d, bool is_mod, const Facts& facts) {
+  for (const Term& t : f.terms) {
+    const std::int64_t g = t.coefficient;
+    if (g <= 1 || g >= d || d % g != 0) continue;
+    Linear quotient, rest;
+    split_by(f, g, &quotient, &rest);
+    if (!facts.nonnegative(rest) || !facts.nonnegative(sum(constant_form(g - 1), rest, -1))) continue;
+    const bool plain = facts.nonnegative(quotient);
+    const Op op = is_mod ? (plain ? Op::kTruncMod : Op::kFloorMod) : (plain ? Op::kTruncDiv : Op::kFloorDiv);
+    const ExprPtr part = binary(op, to_expr(quotient), idx(d / g));
+    return is_mod ? to_expr(sum(to_linear(idx_mul(idx(g), part)), rest)) : part;
+  }
+  return nullptr;
+}
+
 ExprPtr simplify_division(const ExprPtr& e, const Facts& facts) {
   std::int64_t d = 0;
   if (!constant_value(e->args[1], &d) || d <= 0) return e;
@@ -50,6 +75,7 @@ ExprPtr simplify_division(const ExprPtr& e, const Facts& facts) {
   const bool rest_nonnegative = facts.nonnegative(rest);
   if (rest_nonnegative && facts.nonnegative(sum(constant_form(d - 1), rest, -1)))
     return is_mod ? to_expr(rest) : to_expr(quotient);
+  if (const ExprPtr part = divide_by_part(rest, d, is_mod, facts)) return is_mod ? part : idx_add(to_expr(quotient), part);
   const bool whole_nonnegative = rest_nonnegative || facts.nonnegative(f);
   // Keep the whole operand where only that one is known not to be negative.
   if (!rest_nonnegative && whole_nonnegative) return binary(is_mod ? Op::kTruncMod : Op::kTruncDiv, to_expr(f), idx(d));
@@ -59,7 +85,8 @@ ExprPtr simplify_division(const ExprPtr& e, const Facts& facts) {
   return is_mod ? part : idx_add(to_expr(quotient), part);
 }
 
-// min (max) of a list: drops every operand that another one is never above (below).
+// min (max) of a list: drops every operand that another one is never above
+// (below).
 ExprPtr simplify_choice(const ExprPtr& e, const Facts& facts) {
   std::vector<ExprPtr> all = operands_of(e->op, e);
   const bool is_min = e->op == Op::kMin;
@@ -198,7 +225,8 @@ void append(LoopList& out, const LoopList& more) {
   out.insert(out.end(), more.begin(), more.end());
 }
 
-// A braced scope where the spliced statements would leak names into the surrounding block.
+// A braced scope where the spliced statements would leak names into the
+// surrounding block.
 LoopList as_block(LoopList body, bool alone) {
   bool introduces = false;
   for (const LoopPtr& node : body) introduces = introduces || as<Let>(node) || as<Allocate>(node);
@@ -208,7 +236,8 @@ LoopList as_block(LoopList body, bool alone) {
 
 LoopList simplify_list(const LoopList& body, const Facts& facts, const Context& context, int keep);
 
-// keep: how many loops from here on belong to an enclosing loop's collapse group and must stay.
+// keep: how many loops from here on belong to an enclosing loop's collapse
+// group and must stay.
 LoopList simplify_for(For f, const Facts& facts, const Context& context, bool alone, int keep) {
   f.lower = simplify_expr(f.lower, facts, context);
   f.upper = simplify_expr(f.upper, facts, context);

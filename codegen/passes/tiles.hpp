@@ -9,16 +9,20 @@
 
 namespace facet::passes {
 
-// Do iterations of the loops named by `iterators` (one axis: the same value means the same iteration) touch different elements
-// of everything that the region writes? Sufficient test: each written buffer has a dimension in which all its accesses have the
-// same form c * iterator + (something fixed in the region), c not 0. Buffers allocated inside the axis' loops are private.
+// Do iterations of the loops named by `iterators` (one axis: the same value
+// means the same iteration) touch different elements of everything that the
+// region writes? Sufficient test: each written buffer has a dimension in which
+// all its accesses have the same form c * iterator + (something fixed in the
+// region), c not 0. Buffers allocated inside the axis' loops are private.
 bool independent(const LoopList& region, const std::set<std::string>& iterators);
 
-// Copies of one body, side by side. jammed: statement by statement, loops with equal bounds merged; otherwise one after
-// another. Names that a copy introduces are made unique.
+// Copies of one body, side by side. jammed: statement by statement, loops with
+// equal bounds merged; otherwise one after another. Names that a copy
+// introduces are made unique.
 LoopList side_by_side(std::vector<LoopList> copies, bool jam, Context& context);
 
-// A kUnroll loop (its body has no requested loops any more) as copies; a plain loop, with a note, when refused.
+// A kUnroll loop (its body has no requested loops any more) as copies; a plain
+// loop, with a note, when refused.
 LoopList unroll(const For& f, const Facts& facts, Context& context);
 
 // A kVector loop as vectors; a plain loop, with a note, when refused.

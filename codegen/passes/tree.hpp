@@ -20,7 +20,8 @@ const T* as(const LoopPtr& node) {
 using ExprMap = std::function<ExprPtr(const ExprPtr&)>;
 using BodyMap = std::function<LoopList(const LoopList&)>;
 
-// The node with every expression of its own (bounds, condition, subscripts, value, mask) mapped, and every body mapped.
+// The node with every expression of its own (bounds, condition, subscripts,
+// value, mask) mapped, and every body mapped.
 LoopPtr rebuild(const LoopPtr& node, const ExprMap& expression, const BodyMap& body);
 
 // Every expression of a tree mapped.
@@ -32,7 +33,8 @@ LoopList substitute(const LoopList& body, const std::string& name, const ExprPtr
 // Parents first, in textual order.
 void walk_nodes(const LoopList& body, const std::function<void(const LoopPtr&)>& visit);
 
-// Every expression of the tree, in textual order (whole expressions, not their parts).
+// Every expression of the tree, in textual order (whole expressions, not their
+// parts).
 void walk_expressions(const LoopList& body, const std::function<void(const ExprPtr&)>& visit);
 
 // Iterators, named values and local buffers that the tree introduces.
@@ -43,7 +45,8 @@ bool mentions(const LoopList& body, const std::string& name);
 // Any of `names` in e?
 bool mentions_any(const ExprPtr& e, const std::set<std::string>& names);
 
-// Named values and buffers of the tree get new names by `rename` (absent: unchanged), uses included.
+// Named values and buffers of the tree get new names by `rename` (absent:
+// unchanged), uses included.
 LoopList rename(const LoopList& body, const std::map<std::string, std::string>& names);
 
 // Identifiers in use within a kernel, so that new ones do not clash.
@@ -78,8 +81,11 @@ Access access_of(const Store& store, DType type);
 std::vector<Access> accesses_of(const LoopList& body);
 std::vector<Access> accesses_of(const ExprPtr& e);
 
-bool same_place(const Access& a, const Access& b);  // certainly the same elements
-bool disjoint(const Access& a, const Access& b);    // certainly no common element (different buffers never overlap)
+bool same_place(const Access& a,
+                const Access& b);  // certainly the same elements
+bool disjoint(const Access& a,
+              const Access& b);  // certainly no common element (different
+                                 // buffers never overlap)
 
 // Element stride of dimension d of a buffer; false when it is not a constant.
 bool constant_stride(const Buffer& buffer, std::size_t d, std::int64_t* stride);

@@ -5,9 +5,11 @@
 //     for k                     -->              update(0, k)  update(1, k)
 //       update(i, k)
 //
-// Copies one after another are always right. Merging their inner loops (jam) interleaves iterations of the unrolled loop, so it
-// is done only where these are independent (each written buffer has a dimension that tells them apart) and the inner loops have
-// equal bounds. Named values and local arrays of a copy get names of their own. Refused: no constant extent and no factor; more
+// Copies one after another are always right. Merging their inner loops (jam)
+// interleaves iterations of the unrolled loop, so it is done only where these
+// are independent (each written buffer has a dimension that tells them apart)
+// and the inner loops have equal bounds. Named values and local arrays of a
+// copy get names of their own. Refused: no constant extent and no factor; more
 // than kMaxCopies copies.
 #include "codegen/passes/tiles.hpp"
 
@@ -72,7 +74,8 @@ std::set<std::string> private_buffers(const LoopList& region, const std::set<std
   return names;
 }
 
-// Named values assigned in the region but living outside it would carry values across iterations.
+// Named values assigned in the region but living outside it would carry values
+// across iterations.
 bool sets_outer_values(const LoopList& region) {
   const std::set<std::string> own = introduced_names(region);
   bool found = false;

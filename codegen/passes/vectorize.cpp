@@ -1,37 +1,50 @@
-// vectorize: a loop whose iterations are independent (or reduce) runs in vectors.
+// vectorize: a loop whose iterations are independent (or reduce) runs in
+// vectors.
 //
 //   for j in 0..N   vector(16)                for j in 0..N - 15 step 16
-//     s[i] += x[i, j] * x[i, j]      -->        s_sum = fma(x[i, j..j+16], x[i, j..j+16], s_sum)
+//     s[i] += x[i, j] * x[i, j]      -->        s_sum = fma(x[i, j..j+16], x[i,
+//     j..j+16], s_sum)
 //                                             if 16*(N/16) < N   (tail)
-//                                               s_sum = select(active, fma(masked read ...), s_sum)
+//                                               s_sum = select(active,
+//                                               fma(masked read ...), s_sum)
 //                                             s[i] += lane_reduce(s_sum)
 //
 // Shapes, by the extent (upper - lower):
-//   constant, at most kMaxVectors vectors        copies side by side (register tile), the last one masked if it does not divide
-//   at most a constant (a partial tile)          as many copies, each masked by lane < remaining
-//   otherwise                                    a loop over whole vectors, then one masked vector; reductions run in
-//                                                kAccumulators independent vectors first, joined in a fixed tree
-// That the iterations are independent was judged by whoever made the request; what a body holds that has no vector form is a
-// refusal with its reason, and the loop stays scalar. lanes.hpp says what becomes of each statement.
+//   constant, at most kMaxVectors vectors        copies side by side (register
+//   tile), the last one masked if it does not divide at most a constant (a
+//   partial tile)          as many copies, each masked by lane < remaining
+//   otherwise                                    a loop over whole vectors,
+//   then one masked vector; reductions run in
+//                                                kAccumulators independent
+//                                                vectors first, joined in a
+//                                                fixed tree
+// That the iterations are independent was judged by whoever made the request;
+// what a body holds that has no vector form is a refusal with its reason, and
+// the loop stays scalar. lanes.hpp says what becomes of each statement.
 #include "codegen/passes/lanes.hpp"
 #include "codegen/passes/tiles.hpp"
 
 #include <optional>
 
+#include "facet/expr_walk.hpp"
+
 namespace facet::passes {
 
 namespace {
 
-constexpr std::int64_t kMaxVectors = 8;  // copies side by side; more would not fit the register files with their operands
+constexpr std::int64_t kMaxVectors = 8;  // copies side by side; more would not fit the register files with their
+                                         // operands
 constexpr std::int64_t kMaxMasked = 4;   // of them masked, for partial tiles
-constexpr int kAccumulators = 4;         // latency 4 at one or two fused multiply-adds a cycle (Zen 4, Intel: 4 x 0.5..1)
+constexpr int kAccumulators = 4;         // latency 4 at one or two fused multiply-adds
+                                         // a cycle (Zen 4, Intel: 4 x 0.5..1)
 
 struct Part {
   ExprPtr base;
   ExprPtr mask;  // kBool vector or null
 };
 
-// Vector code of one or several parts side by side, and the accumulators of its reductions.
+// Vector code of one or several parts side by side, and the accumulators of its
+// reductions.
 struct Piece {
   LoopList body;
   std::vector<std::vector<LaneReduction>> reductions;  // per part
@@ -75,23 +88,46 @@ class Vectorization {
     return static_cast<int>(context_.machine.vector_bytes / bytes);
   }
 
-  // The least multiple of the width, up to kMaxMasked vectors, that the extent never exceeds. 0 if none.
+  // The least multiple of the width, up to kMaxMasked vectors, that the extent
+  // never exceeds. 0 if none.
   std::int64_t at_most() const {
-    for (std::int64_t vectors = 1; vectors <= kMaxMasked; ++vectors)
+    // An extent of symbols alone is no tile's rest: one loop serves small and large sizes better than masked copies.
+    const std::int64_t most = mentions_iterator(idx_sub(loop_.upper, loop_.lower)) ? kMaxMasked : 1;
+    for (std::int64_t vectors = 1; vectors <= most; ++vectors)
       for (const ExprPtr& u : operands_of(Op::kMin, loop_.upper))
         if (facts_.at_most(idx_sub(u, loop_.lower), idx(vectors * width_))) return vectors * width_;
     return 0;
   }
 
-  ExprPtr lanes_below(const ExprPtr& first, const ExprPtr& bound) const {
-    return binary(Op::kLt, iota_from(first, width_), splat_to(bound, width_));
+  bool mentions_iterator(const ExprPtr& e) const {
+    bool found = false;
+    walk(e, [&](const Expr& n) {
+      if (n.op != Op::kIndex && n.op != Op::kValue) return;
+      bool symbol = false;
+      for (const Symbol& s : context_.program->symbols) symbol = symbol || s.name == n.name;
+      found = found || !symbol;
+    });
+    return found;
   }
 
-  // Vectorises the parts; the accumulators of part p of the first call are shared with part p of later ones.
-  std::optional<LoopList> parts(const std::vector<Part>& all, bool jam) {
+  // Lanes of the vector at `base` that lie below the loop's upper bound.
+  ExprPtr lanes_left(const ExprPtr& base) const {
+    ExprPtr bound;
+    for (const ExprPtr& u : operands_of(Op::kMin, loop_.upper)) {
+      if (facts_.at_most(idx(width_), idx_sub(u, base))) continue;  // cuts no lane of this vector
+      const ExprPtr left = idx_sub(u, base);
+      bound = bound ? idx_min(bound, left) : left;
+    }
+    if (!bound) return nullptr;
+    return binary(Op::kLt, iota_from(idx(0), width_), splat_to(simplify_expr(bound, facts_, context_), width_));
+  }
+
+  // Vectorises the parts; the accumulators of part p of the first call are
+  // shared with part p of later ones.
+  std::optional<LoopList> parts(const std::vector<Part>& all, bool jam, const Facts& facts) {
     std::vector<LoopList> copies;
     for (std::size_t p = 0; p < all.size(); ++p) {
-      Lanes lanes(loop_, all[p].base, width_, all[p].mask, facts_, context_);
+      Lanes lanes(loop_, all[p].base, width_, all[p].mask, facts, context_);
       LoopList body = lanes.body();
       if (!lanes.refusal().empty()) return refuse(lanes.refusal());
       body = adopt(body, p, lanes.reductions());
@@ -100,7 +136,8 @@ class Vectorization {
     return side_by_side(std::move(copies), jam, context_);
   }
 
-  // Declares the accumulators of a new part, or renames them to those that part p has already.
+  // Declares the accumulators of a new part, or renames them to those that part
+  // p has already.
   LoopList adopt(const LoopList& body, std::size_t p, const std::vector<LaneReduction>& found) {
     if (p < reductions_.size()) {
       std::map<std::string, std::string> names;
@@ -117,7 +154,8 @@ class Vectorization {
     return body;
   }
 
-  // The stores that finish the reductions: parts joined pairwise, then over the lanes.
+  // The stores that finish the reductions: parts joined pairwise, then over the
+  // lanes.
   LoopList finish() {
     LoopList out;
     for (std::size_t r = 0; !reductions_.empty() && r < reductions_[0].size(); ++r) {
@@ -150,11 +188,10 @@ class Vectorization {
     LoopList before;
     std::vector<Part> all;
     for (std::int64_t done = 0; done < extent; done += width_) {
-      Part p{idx_add(loop_.lower, idx(done)), nullptr};
-      if (extent - done < width_) p.mask = named_mask(lanes_below(idx(0), idx(extent - done)), before);
-      all.push_back(p);
+      const ExprPtr base = idx_add(loop_.lower, idx(done));
+      all.push_back({base, extent - done < width_ ? named_mask(lanes_left(base), before) : nullptr});
     }
-    std::optional<LoopList> body = parts(all, true);
+    std::optional<LoopList> body = parts(all, true, facts_);
     if (!body) return body;
     before.insert(before.end(), body->begin(), body->end());
     return assembled(before);
@@ -165,53 +202,84 @@ class Vectorization {
     std::vector<Part> all;
     for (std::int64_t done = 0; done < most; done += width_) {
       const ExprPtr base = idx_add(loop_.lower, idx(done));
-      const ExprPtr remaining = simplify_expr(idx_sub(loop_.upper, base), facts_, context_);
-      all.push_back({base, named_mask(lanes_below(idx(0), remaining), before)});
+      all.push_back({base, named_mask(lanes_left(base), before)});
     }
-    std::optional<LoopList> body = parts(all, true);
+    std::optional<LoopList> body = parts(all, true, facts_);
     if (!body) return body;
     before.insert(before.end(), body->begin(), body->end());
     return assembled(before);
   }
 
   ExprPtr named_mask(const ExprPtr& mask, LoopList& before) {
+    if (!mask) return mask;
     const std::string name = context_.names.fresh(loop_.iterator + "_active");
     before.push_back(make_loop(Let{name, DType::kBool, width_, mask, false}));
     return value_of(name, DType::kBool, width_);
   }
 
-  For whole_vectors(const ExprPtr& lower, std::int64_t count) const {
+  // A loop over groups of `count` whole vectors from `lower`; *first is lane 0 of the group. It steps by the group's size, or
+  // counts groups where the body divides the iterator: only then can j/32 be resolved.
+  For whole_vectors(const ExprPtr& lower, std::int64_t count, ExprPtr* first) {
     For f = loop_;
     f.kind = LoopKind::kSerial;
     f.width = 0;
-    f.lower = lower;
-    f.step = count * width_;
-    f.upper = idx_sub(loop_.upper, idx(f.step - 1));
+    if (!divides()) {
+      f.lower = lower;
+      f.step = count * width_;
+      f.upper = idx_sub(loop_.upper, idx(f.step - 1));
+      *first = index(loop_.iterator);
+      return f;
+    }
+    f.iterator = context_.names.fresh(loop_.iterator + "v");
+    f.lower = idx(0);
+    f.upper = groups(lower, count);
+    *first = idx_add(lower, idx_mul(idx(count * width_), index(f.iterator)));
     return f;
   }
 
-  ExprPtr after_whole(const ExprPtr& lower, std::int64_t count) const {
+  Facts inside(const For& f) const {
+    Facts facts = facts_;
+    facts.add_range(f.iterator, f.lower, f.upper);
+    return facts;
+  }
+
+  // Is the iterator divided by something in the body?
+  bool divides() const {
+    bool found = false;
+    walk_expressions(loop_.body, [&](const ExprPtr& e) {
+      walk(e, [&](const Expr& n) {
+        if (n.op == Op::kFloorDiv || n.op == Op::kFloorMod || n.op == Op::kTruncDiv || n.op == Op::kTruncMod)
+          found = found || mentions(n.args[0], loop_.iterator);
+      });
+    });
+    return found;
+  }
+
+  ExprPtr groups(const ExprPtr& lower, std::int64_t count) const {
     const ExprPtr extent = idx_max(idx_sub(loop_.upper, lower), idx(0));
-    const ExprPtr whole = binary(Op::kTruncDiv, extent, idx(count * width_));
-    return simplify_expr(idx_add(lower, idx_mul(idx(count * width_), whole)), facts_, context_);
+    return simplify_expr(binary(Op::kTruncDiv, extent, idx(count * width_)), facts_, context_);
+  }
+
+  ExprPtr after_whole(const ExprPtr& lower, std::int64_t count) const {
+    return simplify_expr(idx_add(lower, idx_mul(idx(count * width_), groups(lower, count))), facts_, context_);
   }
 
   std::optional<LoopList> open() {
     LoopList all;
     ExprPtr lower = loop_.lower;
-    const ExprPtr here = index(loop_.iterator);
+    ExprPtr here;
     if (reduces()) {
-      For wide = whole_vectors(lower, kAccumulators);
+      For wide = whole_vectors(lower, kAccumulators, &here);
       std::vector<Part> many;
       for (int p = 0; p < kAccumulators; ++p) many.push_back({idx_add(here, idx(p * width_)), nullptr});
-      std::optional<LoopList> body = parts(many, true);
+      std::optional<LoopList> body = parts(many, true, inside(wide));
       if (!body) return body;
       wide.body = *body;
       all.push_back(make_loop(std::move(wide)));
       lower = named_index(after_whole(lower, kAccumulators), all);
     }
-    For whole = whole_vectors(lower, 1);
-    std::optional<LoopList> body = parts({{here, nullptr}}, false);
+    For whole = whole_vectors(lower, 1, &here);
+    std::optional<LoopList> body = parts({{here, nullptr}}, false, inside(whole));
     if (!body) return body;
     whole.body = *body;
     all.push_back(make_loop(std::move(whole)));
@@ -219,9 +287,18 @@ class Vectorization {
     if (!facts_.at_most(loop_.upper, tail)) {
       If rest{binary(Op::kLt, tail, loop_.upper), {}, {}, true};
       LoopList scope;
-      const ExprPtr first = named_index(tail, scope);
-      const ExprPtr mask = named_mask(lanes_below(idx(0), idx_sub(loop_.upper, first)), scope);
-      std::optional<LoopList> last = parts({{first, mask}}, false);
+      ExprPtr first;
+      Facts here_facts = facts_;
+      if (divides()) {
+        const ExprPtr count = groups(lower, 1);
+        const ExprPtr group = named_index(count, scope);
+        if (group->op == Op::kValue) here_facts.add_range(group->name, count, idx_add(count, idx(1)));
+        first = idx_add(lower, idx_mul(idx(width_), group));
+      } else {
+        first = named_index(tail, scope);
+      }
+      const ExprPtr mask = named_mask(lanes_left(first), scope);
+      std::optional<LoopList> last = parts({{first, mask}}, false, here_facts);
       if (!last) return last;
       scope.insert(scope.end(), last->begin(), last->end());
       rest.then = scope;

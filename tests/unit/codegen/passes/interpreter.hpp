@@ -1,7 +1,10 @@
-// A small evaluator of loop trees for the tests of the passes: scalar and vector semantics, every access checked.
+// A small evaluator of loop trees for the tests of the passes: scalar and
+// vector semantics, every access checked.
 //
-// Buffers hold doubles (floats) or integers; an element never written is poison, and reading it throws, as does any access
-// outside the buffer. Masked-off lanes are not evaluated. One definition per operation, written for clearness.
+// Buffers hold doubles (floats) or integers; an element never written is
+// poison, and reading it throws, as does any access outside the buffer.
+// Masked-off lanes are not evaluated. One definition per operation, written for
+// clearness.
 #pragma once
 
 #include <cmath>
@@ -88,7 +91,8 @@ class Evaluator {
     return true;
   }
 
-  // Subscripts of one lane: vector subscripts give theirs, scalar innermost ones move on when all are scalar.
+  // Subscripts of one lane: vector subscripts give theirs, scalar innermost
+  // ones move on when all are scalar.
   static std::vector<std::int64_t> lane_subscripts(const std::vector<Value>& subscripts, std::size_t lane,
                                                    std::int64_t stride) {
     bool gather = false;

@@ -60,7 +60,8 @@ TEST(Simplify, Divisions) {
   EXPECT_EQ(simplified(binary(Op::kFloorMod, row(), idx(14)), f), "i");
   EXPECT_EQ(simplified(binary(Op::kFloorDiv, row(), idx(7)), f), "2 * i2 + tdiv(i, 7)");
   EXPECT_EQ(simplified(binary(Op::kFloorDiv, add(row(), idx(14)), idx(14)), f), "i2 + 1");
-  EXPECT_EQ(simplified(binary(Op::kFloorMod, sub(idx(0), ix("i")), idx(4)), f), "-i % 4");  // may be negative: stays
+  EXPECT_EQ(simplified(binary(Op::kFloorMod, sub(idx(0), ix("i")), idx(4)), f),
+            "-i % 4");  // may be negative: stays
   EXPECT_EQ(simplified(binary(Op::kFloorDiv, mul(idx(48), ix("x")), idx(16)), f), "3 * x");
 }
 

@@ -1,4 +1,5 @@
-// Register tiles: peeling, unrolling, vectors, accumulators, on matmul-shaped trees.
+// Register tiles: peeling, unrolling, vectors, accumulators, on matmul-shaped
+// trees.
 #include <gmock/gmock.h>
 
 #include "unit/codegen/passes/trees.hpp"
@@ -8,7 +9,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// h0[M, N] = a[M, K] b[K, N] tiled mr x nr, init before k, epilogue h = max(h0 + bias, 0) after it.
+// h0[M, N] = a[M, K] b[K, N] tiled mr x nr, init before k, epilogue h = max(h0
+// + bias, 0) after it.
 LoopProgram matmul(int mr, int nr, int width, ExprPtr M = ix("M"), ExprPtr N = ix("N")) {
   const ExprPtr i = add(mul(idx(mr), ix("i2")), ix("i")), j = add(mul(idx(nr), ix("j2")), ix("j"));
   const auto tile = [&](LoopPtr statement) {
@@ -94,7 +96,8 @@ TEST(Tiles, PartialTilesAreMaskedInTheVectorAndShorterInTheUnrolledAxis) {
   EXPECT_THAT(text, HasSubstr("iota16(0) < splat16(N - 32 * j2)"));
 }
 
-// An accumulator tile that lives in a local array: h0 is needed in the tile only.
+// An accumulator tile that lives in a local array: h0 is needed in the tile
+// only.
 TEST(Tiles, LocalAccumulatorArrayVanishes) {
   LoopProgram p = matmul(2, 8, 4, idx(4), idx(16));
   const For* rows = passes::as<For>(p.kernels[0].body[0]);
@@ -109,7 +112,8 @@ TEST(Tiles, LocalAccumulatorArrayVanishes) {
   expect_same(p, q, {{"M", 4}, {"N", 16}, {"K", 5}});
 }
 
-// Rows depend on each other: unrolling keeps the order, and partial tiles are not interleaved.
+// Rows depend on each other: unrolling keeps the order, and partial tiles are
+// not interleaved.
 TEST(Tiles, DependentRowsAreNotJammed) {
   const ExprPtr i = add(mul(idx(4), ix("i2")), ix("i"));
   const LoopPtr nest = loop(

@@ -1,4 +1,5 @@
-// Short constructors of loop trees, and "the passes change nothing that can be seen" as one check.
+// Short constructors of loop trees, and "the passes change nothing that can be
+// seen" as one check.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -117,7 +118,8 @@ inline Memory random_memory(const LoopProgram& p, const std::map<std::string, st
   return memory;
 }
 
-// Runs both trees; every global element must agree. Returns the evaluator's access counts of the second.
+// Runs both trees; every global element must agree. Returns the evaluator's
+// access counts of the second.
 inline void expect_same(const LoopProgram& before, const LoopProgram& after,
                         const std::map<std::string, std::int64_t>& symbols) {
   std::string where;

@@ -1,4 +1,5 @@
-// Vector loops: what becomes of each statement and expression over lanes, for sizes that divide, do not divide, and 0.
+// Vector loops: what becomes of each statement and expression over lanes, for
+// sizes that divide, do not divide, and 0.
 #include <gmock/gmock.h>
 
 #include "unit/codegen/passes/trees.hpp"
@@ -161,7 +162,7 @@ TEST(Vectors, IterationNumbersBecomeLanes) {
   const ExprPtr value = cast(DType::kF32, binary(Op::kFloorMod, ix("i"), idx(3)));
   const LoopProgram p =
       program({"N"}, {out("c", {ix("N")})}, {vector_loop("i", idx(0), ix("N"), {put("c", {ix("i")}, value)})});
-  EXPECT_THAT(check(p), HasSubstr("iota4(i)"));
+  EXPECT_THAT(check(p), HasSubstr("iota4(4 * iv)"));
 }
 
 TEST(Vectors, CarriedValueIsRefused) {
@@ -183,6 +184,23 @@ TEST(Vectors, ScanIsRefused) {
   PassLog log;
   check(p, &log);
   EXPECT_TRUE(refused(log, "vectorize"));
+}
+
+// Softmax of rows, statistics in local arrays of the row's loop.
+TEST(Vectors, RowStatisticsBecomeNamedValues) {
+  const auto row = [&](ExprPtr value) { return rd("e", {ix("r"), std::move(value)}); };
+  const LoopPtr rows = loop(
+      "r", idx(0), idx(3),
+      {local("top", {idx(1)}), local("total", {idx(1)}), put("top", {idx(0)}, f32(-std::numeric_limits<double>::infinity())),
+       vector_loop("i", idx(0), ix("N"), {update("top", {idx(0)}, rd("a", {ix("r"), ix("i")}), ReduceKind::kMax)}),
+       vector_loop("i", idx(0), ix("N"), {put("e", {ix("r"), ix("i")}, sub(rd("a", {ix("r"), ix("i")}), rd("top", {idx(0)})))}),
+       put("total", {idx(0)}, f32(0)), vector_loop("i", idx(0), ix("N"), {update("total", {idx(0)}, row(ix("i")))}),
+       vector_loop("i", idx(0), ix("N"), {put("c", {ix("r"), ix("i")}, add(row(ix("i")), rd("total", {idx(0)})))})});
+  const LoopProgram p =
+      program({"N"}, {array("a", {idx(3), ix("N")}), out("e", {idx(3), ix("N")}), out("c", {idx(3), ix("N")})}, {rows});
+  const std::string text = check(p);
+  EXPECT_THAT(text, Not(HasSubstr("alloc")));
+  EXPECT_THAT(text, HasSubstr("let top_value: f32 = lane_max("));
 }
 
 TEST(Vectors, ScalarTreeStaysScalar) {

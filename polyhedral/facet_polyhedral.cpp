@@ -38,6 +38,12 @@ Result<Schedule> start(const Program& program, const NodeGroup& group, const Bud
 
 std::vector<Step> plan_group(Schedule schedule, const ScheduleOptions& options, const Budget& budget, Ledger& ledger) {
   GroupPlanner planner(std::move(schedule), options, budget, ledger);
+  if (options.target.rfind("cuda", 0) == 0) {
+    // Tiles, threads and vectors of a GPU are chosen where loops go to blocks and threads (codegen/cuda/map.hpp).
+    plan_fusion(planner);
+    plan_contraction_of_arrays(planner);
+    return planner.steps();
+  }
   plan_contractions(planner);
   plan_fusion(planner);
   plan_contraction_of_arrays(planner);
@@ -88,6 +94,34 @@ void collect_buffers(const LoopList& body, std::vector<std::string>& names) {
       for (const ExprPtr& e : s->subscripts) reads(e);
     }
   }
+}
+
+// Cache buffers outside parallel loops live in the workspace: no large arrays on the stack, shared by the threads.
+LoopList hoist_cache_buffers(const LoopList& body, std::vector<Buffer>& hoisted) {
+  LoopList out;
+  for (const LoopPtr& l : body) {
+    if (const auto* a = std::get_if<Allocate>(&l->node); a && a->buffer.space == MemorySpace::kGlobal) {
+      Buffer b = a->buffer;
+      b.role = BufferRole::kWorkspace;
+      hoisted.push_back(std::move(b));
+      continue;
+    }
+    if (const auto* f = std::get_if<For>(&l->node); f && f->kind == LoopKind::kSerial) {
+      For copy = *f;
+      copy.body = hoist_cache_buffers(f->body, hoisted);
+      out.push_back(make_loop(std::move(copy)));
+      continue;
+    }
+    if (const auto* i = std::get_if<If>(&l->node)) {
+      If copy = *i;
+      copy.then = hoist_cache_buffers(i->then, hoisted);
+      copy.otherwise = hoist_cache_buffers(i->otherwise, hoisted);
+      out.push_back(make_loop(std::move(copy)));
+      continue;
+    }
+    out.push_back(l);
+  }
+  return out;
 }
 
 // Where an input is also updated in place (loops inout), the caller's tensor must not change: the program works on a copy.
@@ -202,7 +236,7 @@ Result<Scheduled> schedule_program(const Program& program, const Recipe& recipe,
     ScannedKernel scanned;
     const Result<Done> ran = guarded("scanning of " + kernel.name, Budget{0, {}}, [&] { scanned = build_loop_tree(*outcome.schedule); });
     if (!ran) return ran.errors();
-    kernel.body = std::move(scanned.body);
+    kernel.body = hoist_cache_buffers(scanned.body, workspace);
     for (Buffer& b : scanned.workspace)
       if (!program.tensors.count(b.name) || program.tensor(b.name).local || role_of(program, b.name) == BufferRole::kWorkspace) workspace.push_back(std::move(b));
     collect_buffers(kernel.body, kernel.buffers);

@@ -77,6 +77,14 @@ Interval interval_of(const ExprPtr& e, const std::vector<Symbol>& symbols) {
       if (!b.constant() || b.low <= 0) return {};
       return {floor_div(a.low, b.low), floor_div(a.high, b.low)};
     }
+    case Op::kTruncDiv: {
+      const Interval a = arg(0), b = arg(1);
+      if (a.low < 0 || !b.constant() || b.low <= 0) return {};
+      return {a.low / b.low, a.bounded_above() ? a.high / b.low : a.high};
+    }
+    case Op::kTruncMod:
+      if (arg(0).low < 0) return {};
+      [[fallthrough]];
     case Op::kFloorMod: {
       const Interval b = arg(1);
       if (b.low <= 0 || !b.bounded_above()) return {};

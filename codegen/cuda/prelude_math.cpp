@@ -94,7 +94,7 @@ $FN float from_f16_f32(uint16_t h) {
 
 PreludeDialect cuda_prelude() {
   return {"static __device__ inline",
-          {&cuda_math_helpers(), &cuda_exchange_helpers(), &integer_helpers(), &rounding_helpers(), &conversion_helpers(), &math_helpers_f32(), &math_helpers_f64()}};
+          {&cuda_math_helpers(), &cuda_exchange_helpers(), &integer_helpers(), &rounding_helpers(), &conversion_helpers(), &math_helpers_f32(), &math_helpers_f64(), &math_helpers_angle()}};
 }
 
 std::string cuda_environment() {

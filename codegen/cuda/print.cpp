@@ -11,6 +11,7 @@
 #include "codegen/cuda/launch.hpp"
 #include "codegen/cuda/prelude.hpp"
 #include "codegen/kernel_uses.hpp"
+#include "codegen/passes/tree.hpp"
 
 namespace facet {
 
@@ -121,9 +122,10 @@ class CudaPrinter : public CPrinter {
   void coordinate(const For& f) {
     out.comment(f.comment);
     const std::string name = index_name(f.iterator);
-    const bool again = !coordinates_.insert(name).second;
+    const bool used = passes::mentions(f.body, f.iterator);
+    const bool again = used && !coordinates_.insert(name).second;
     if (again) out.open("");
-    out.line("const int64_t " + name + " = " + index_text(f.lower) + ";");
+    if (used) out.line("const int64_t " + name + " = " + index_text(f.lower) + ";");
     loop_body(f);
     if (again) out.close();
   }

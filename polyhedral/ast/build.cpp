@@ -60,10 +60,16 @@ class Builder {
     const std::string name = isl_id_get_name(id);
     isl_id_free(id);
     const int outer = pending_;
-    pending_ = std::stoi(name.substr(5));
+    const int loop = std::stoi(name.substr(5));
+    pending_ = loop;
+    scanned_loops_.erase(loop);
     LoopList body = walk_node(isl::manage(isl_ast_node_mark_get_node(node.get())));
     pending_ = outer;
-    return body;
+    if (scanned_loops_.count(loop)) return body;
+    LoopList with;   // the loop runs once and isl removed it: its buffers are allocated here
+    add_allocations(loop, with);
+    with.insert(with.end(), body.begin(), body.end());
+    return with;
   }
 
   LoopList walk_if(const isl::ast_node& node) {
@@ -89,7 +95,10 @@ class Builder {
     made.iterator = once ? "" : unique_name(loop ? readable_name(*loop) : "c");
     const ExprPtr value = once ? lower : index(made.iterator);
     iterators_[scanned] = value;
-    if (id >= 0) loop_values_[id] = value;
+    if (id >= 0) {
+      loop_values_[id] = value;
+      scanned_loops_.insert(id);
+    }
     LoopList body;
     if (id >= 0) add_allocations(id, body);
     const LoopList inner = walk_node(isl::manage(isl_ast_node_for_get_body(node.get())));
@@ -304,6 +313,7 @@ class Builder {
   std::map<std::string, ExprPtr> iterators_;   // isl's iterator -> value
   std::map<int, ExprPtr> loop_values_;
   std::vector<std::pair<std::string, ExprPtr>> instance_;   // of the statement being built: its iterators' values
+  std::set<int> scanned_loops_;   // loops of the tree that became a `for` below the mark being walked
   std::set<std::string> used_names_;
   int pending_ = -1;
 };

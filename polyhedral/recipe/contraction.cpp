@@ -134,6 +134,17 @@ std::vector<Step> contraction_steps(const Schedule& schedule, const Contraction&
   return steps;
 }
 
+// B's dimensions with the lane axis slowest: panel by panel, within a panel row by row.
+std::vector<std::string> panel_order(const Contraction& c) {
+  std::vector<std::string> order{c.j};
+  for (std::size_t d = 0; d < c.b->args.size(); ++d) {
+    const ExprPtr& e = c.b->args[d];
+    const std::string name = e->op == Op::kIndex ? e->name : "d" + std::to_string(d);
+    if (name != c.j) order.push_back(name);
+  }
+  return order;
+}
+
 }  // namespace
 
 void plan_contractions(GroupPlanner& planner) {
@@ -160,7 +171,7 @@ void plan_contractions(GroupPlanner& planner) {
     if (!planner.attempt_all(contraction_steps(planner.schedule(), *c, t, shared), "tile", subject, sizes)) continue;
     const std::string name = planner.schedule().statement(s).name;
     if (m > 2 * static_cast<double>(t.mr)) {
-      ArgumentMap layout{{"inner", arg(ArgumentMap{{c->j, arg(t.nr)}})}};
+      ArgumentMap layout{{"order", arg(panel_order(*c))}, {"inner", arg(ArgumentMap{{c->j, arg(t.nr)}})}};
       planner.attempt(make_step("promote", {{"array", arg(c->b->name)}, {"statement", arg(name)}, {"at", arg(c->k.back() + "t")}, {"memory", arg(std::string("l2"))}, {"layout", arg(layout)}}),
                       "promotion", "array " + c->b->name, "packed in panels of " + std::to_string(t.nr) + ": read once per " + std::to_string(t.mc) + " rows, contiguous");
     } else {

@@ -126,11 +126,13 @@ void plan_threads(GroupPlanner& planner) {
     // The outermost loop of the chain that carries nothing and has work for every thread.
     for (TreePtr t = nest; t->kind == Tree::Kind::kLoop; t = t->children[0]) {
       if (t->mark.kind != LoopKind::kSerial) break;
-      const double trips = model.trips(*t, first);
+      const auto [statement, name] = address_of(planner.schedule(), t);
+      if (statement < 0) continue;
+      const double trips = model.trips(*t, statement);
       if (trips < 2) continue;
-      const std::string name = t->names.at(first);
-      if (planner.attempt(make_step("parallelize", {{"statement", arg(planner.schedule().statement(first).name)}, {"loop", arg(name)}}), "parallel",
-                          "loop " + name + " of " + planner.schedule().statement(first).name, std::to_string(static_cast<long>(trips)) + " independent iterations"))
+      const std::string owner = planner.schedule().statement(statement).name;
+      if (planner.attempt(make_step("parallelize", {{"statement", arg(owner)}, {"loop", arg(name)}}), "parallel", "loop " + name + " of " + owner,
+                          std::to_string(static_cast<long>(trips)) + " independent iterations"))
         break;
     }
   }

@@ -24,6 +24,14 @@ Step make_step(const std::string& verb, ArgumentMap arguments) {
   return s;
 }
 
+std::pair<int, std::string> address_of(const Schedule& schedule, const TreePtr& loop) {
+  for (const auto& [s, name] : loop->names) {
+    const TreePtr found = find_loop(schedule.tree, s, name);
+    if (found && found->id == loop->id) return {s, name};
+  }
+  return {-1, ""};
+}
+
 bool GroupPlanner::attempt(const Step& step, const std::string& kind, const std::string& subject, const std::string& why) {
   return attempt_all({step}, kind, subject, why);
 }

@@ -18,6 +18,9 @@ Argument arg(const std::vector<std::int64_t>& numbers);
 Argument arg(ArgumentMap map);
 Step make_step(const std::string& verb, ArgumentMap arguments);
 
+// A statement that calls this loop by a name no inner loop has too: how a step addresses it. Statement -1 when there is none.
+std::pair<int, std::string> address_of(const Schedule& schedule, const TreePtr& loop);
+
 class GroupPlanner {
  public:
   GroupPlanner(Schedule original, const ScheduleOptions& options, const Budget& budget, Ledger& ledger)

@@ -94,11 +94,13 @@ Statement copy_statement(const Schedule& schedule, const StorageMap& m, const is
 }
 
 std::string fresh_buffer(const Schedule& schedule, const std::string& array) {
-  std::string name = array + ".tile";
+  // Buffers of different kernels share one workspace: the group's name keeps them apart.
+  const std::string base = array + ".tile" + (schedule.scop->name == "k0" ? "" : "." + schedule.scop->name);
+  std::string name = base;
   const auto used = [&](const std::string& n) {
     return std::any_of(schedule.storage.begin(), schedule.storage.end(), [&](const StorageMap& m) { return m.buffer == n; });
   };
-  for (int i = 2; used(name); ++i) name = array + ".tile" + std::to_string(i);
+  for (int i = 2; used(name); ++i) name = base + std::to_string(i);
   return name;
 }
 
@@ -153,15 +155,18 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   }
   std::vector<std::string> outer_names;
   for (const TreePtr& loop : around) outer_names.push_back(loop->names.at(s));
+  std::vector<std::string> copy_loops = dims;   // a name that a loop around has already would be ambiguous
+  for (std::size_t d = 0; d < copy_loops.size(); ++d)
+    if (std::count(outer_names.begin(), outer_names.end(), copy_loops[d])) copy_loops[d] = "d" + std::to_string(d);
   const int number = schedule.statement_count();
   m.copy_in = number;
   const std::string name = m.buffer + ".copy";
-  Statement copy = copy_statement(schedule, m, part, outer_names, dims, name);
+  Statement copy = copy_statement(schedule, m, part, outer_names, copy_loops, name);
   TreePtr nest = make_leaf(number);
   for (auto d = m.order.rbegin(); d != m.order.rend(); ++d) {
     Tree loop;
     loop.id = next.next_loop++;
-    loop.names[number] = dims[static_cast<std::size_t>(*d)];
+    loop.names[number] = copy_loops[static_cast<std::size_t>(*d)];
     loop.member[number] = output_dimension(copy.domain, static_cast<unsigned>(around.size()) + static_cast<unsigned>(*d));
     nest = make_loop_tree(std::move(loop), std::move(nest));
   }

@@ -211,22 +211,9 @@ ExprPtr LineCompiler::function_value(const Syntax& s, DType want) {
   }
   if (f.domain == Domain::kRounding && !is_float(type)) return args[0];
   if (f.op == Op::kFMod && !is_float(type)) return binary(Op::kTruncMod, args[0], args[1]);
-  if (f.op == Op::kPow && !is_float(type)) return integer_power(s, args[0], args[1]);
   if (f.arguments == 1) return unary(f.op, args[0]);
   ExprPtr e = args[0];
   for (std::size_t i = 1; i < args.size(); ++i) e = binary(f.op, e, args[i]);
-  return e;
-}
-
-// Integer powers with a small literal exponent are products; others have no exact meaning for negative exponents.
-ExprPtr LineCompiler::integer_power(const Syntax& s, const ExprPtr& base, const ExprPtr& exponent) {
-  constexpr std::int64_t kLargest = 16;
-  if (exponent->op != Op::kLiteral || exponent->int_value < 0 || exponent->int_value > kLargest)
-    return fail(Code::kWrongOperandDtype, s.begin,
-                {"pow of integers", "a literal exponent from 0 to 16", quote(*s.args[1]), describe(s.args[1]->type)},
-                {"convert to a float: pow(cast(f64, x), y)"});
-  ExprPtr e = int_literal(base->type, 1);
-  for (std::int64_t i = 0; i < exponent->int_value; ++i) e = i == 0 ? base : binary(Op::kMul, e, base);
   return e;
 }
 

@@ -112,7 +112,6 @@ class LineCompiler {
   ExprPtr operation(const Syntax& s, ExprPtr a, ExprPtr b);
   ExprPtr cast_value(const Syntax& s);
   ExprPtr function_value(const Syntax& s, DType want);
-  ExprPtr integer_power(const Syntax& s, const ExprPtr& base, const ExprPtr& exponent);
   DType accumulator(ReduceKind kind, DType dtype) const;
 
   ExprPtr affine(const Syntax& s, bool condition);   // of the indices in scope and symbols

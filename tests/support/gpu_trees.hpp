@@ -58,31 +58,17 @@ inline LoopProgram in_block(LoopList body, std::int64_t threads = 64, std::int64
 }
 
 // One statement per scalar function and conversion, so that every helper of the prelude is compiled.
-inline bool is_mathematics(Op o) {
-  switch (o) {
-    case Op::kAbs:
-    case Op::kSqrt:
-    case Op::kRsqrt:
-    case Op::kFloor:
-    case Op::kCeil:
-    case Op::kRound:
-    case Op::kTrunc:
-    case Op::kSign:
-    case Op::kNeg: return false;
-    default: return true;
-  }
-}
-inline LoopProgram every_function(bool mathematics) {
+inline LoopProgram every_function() {
   LoopList body;
   const auto add = [&](const std::string& out, DType type, ExprPtr e) { body.push_back(put(out, {ix("i")}, cast(type, std::move(e)))); };
   const auto x = [](DType t) { return get("x_" + to_text(t), {ix("i")}, t); };
   for (const DType t : {DType::kF32, DType::kF64}) {
     for (int op = static_cast<int>(Op::kNeg); op <= static_cast<int>(Op::kSign); ++op) {
       const Op o = static_cast<Op>(op);
-      if (o == Op::kNot || o == Op::kBitNot || (!mathematics && is_mathematics(o))) continue;
+      if (o == Op::kNot || o == Op::kBitNot) continue;
       add("y_" + to_text(t), t, unary(o, x(t)));
     }
-    for (const Op o : {Op::kDiv, Op::kMin, Op::kMax, Op::kCFMin, Op::kCFMax, Op::kAdd, Op::kMul}) add("y_" + to_text(t), t, binary(o, x(t), x(t)));
+    for (const Op o : {Op::kDiv, Op::kFMod, Op::kPow, Op::kMin, Op::kMax, Op::kCFMin, Op::kCFMax, Op::kAdd, Op::kMul}) add("y_" + to_text(t), t, binary(o, x(t), x(t)));
     for (const DType to : {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF16, DType::kBF16}) add("y_" + to_text(to), to, x(t));
   }
   for (const DType t : {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64}) {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "src/frontend/json.hpp"
 
@@ -76,9 +76,9 @@ TEST(Elaborate, AThousandOperatorsTakeLessThanASecond) {
   const Result<Program> p = read_program(R"J({"facet": 1, "name": "p", "tensors": {"t0": {"dtype": "f32", "shape": [4, 5]}},
     "inputs": ["t0"], "ops": [)J" + ops + R"J(], "outputs": ["t1000"]})J", "p.json");
   ASSERT_TRUE(p) << to_text(p.errors());
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();   // processor time: other programs may be running
   EXPECT_TRUE(elaborate(*p).ok());
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   EXPECT_LT(seconds, 1.0);
   RecordProperty("milliseconds", static_cast<int>(seconds * 1000));
 }

@@ -91,14 +91,14 @@ TEST(PrintCuda, CollectivesInCrookedBlocksAreRefused) {
   EXPECT_FALSE(print_cuda(p).ok());
 }
 
-std::vector<LoopProgram> all_programs() { return {transpose(true, true), block_sum(), big_shared(20000), every_function(false)}; }
+std::vector<LoopProgram> all_programs() { return {transpose(true, true), block_sum(), big_shared(20000), every_function()}; }
 
 // nvcc, NVRTC and clang accept every program without a warning.
 TEST(CompileCuda, Nvcc) {
   const std::string nvcc = find_cuda_tool("nvcc");
   if (nvcc.empty()) GTEST_SKIP() << "nvcc is not installed";
   const TemporaryFolder folder;
-  for (const LoopProgram& p : {big_shared(20000), every_function(false)}) {   // the rest: NVRTC, which is ten times faster
+  for (const LoopProgram& p : {big_shared(20000), every_function()}) {   // the rest: NVRTC, which is ten times faster
     const CudaModule m = printed(p);
     std::ofstream(folder.path() + "/" + m.module.source.name) << m.module.source.text;
     std::ofstream(folder.path() + "/" + m.module.header.name) << m.module.header.text;

@@ -1,0 +1,126 @@
+// One case at a time, every stage's complaint being the case's reason.
+#include "src/driver/gpu_selftest.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "codegen/cuda/map.hpp"
+#include "polyhedral/facet_polyhedral.hpp"
+#include "src/frontend/json.hpp"
+#include "src/graph/elaborate.hpp"
+#include "src/ops/samples.hpp"
+#include "src/run/cuda_run.hpp"
+#include "src/run/inputs.hpp"
+#include "src/run/interpret/interpret.hpp"
+#include "src/run/reference.hpp"
+#include "src/run/verify.hpp"
+
+namespace facet {
+
+namespace {
+
+constexpr std::int64_t kMostSteps = 400'000'000;   // of the interpreter: some seconds
+
+// The scheduled loop tree, planned for CUDA at these sizes.
+Result<LoopProgram> scheduled(const Program& program, const SymbolValues& symbols) {
+  ScheduleOptions options;
+  options.target = "cuda";
+  options.sizes = symbols;
+  Recipe partial;
+  partial.target = "cuda";
+  Ledger ledger;
+  const Result<Recipe> recipe = plan(program, partial, options, ledger);
+  if (!recipe) return recipe.errors();
+  Result<Scheduled> done = schedule_program(program, *recipe, options);
+  if (!done) return done.errors();
+  return std::move(done->loops);
+}
+
+Result<HostTensors> interpreted(const LoopProgram& loops, const SymbolValues& symbols, HostTensors tensors, std::uint64_t seed, std::string* findings) {
+  InterpretOptions options;
+  options.seed = seed;
+  options.max_steps = kMostSteps;
+  const Result<InterpretReport> report = interpret(loops, symbols, tensors, options);
+  if (!report) return report.errors();
+  if (!report->clean()) *findings = to_text(*report);
+  return tensors;
+}
+
+// The case's own failure, or nothing when the outside world failed.
+bool ends_the_run(const Diagnostics& errors) {
+  return errors.front().code == Code::kNoGpu || errors.front().code == Code::kNoCudaCompiler || errors.front().code == Code::kCudaCall;
+}
+
+Result<GpuCaseResult> failed(GpuCaseResult result, const Diagnostics& errors) {
+  if (ends_the_run(errors)) return errors;
+  result.reason = to_text(errors);
+  return result;
+}
+
+}  // namespace
+
+std::vector<GpuCase> operator_cases() {
+  std::vector<GpuCase> cases;
+  for (const OpDef* op : all_ops())
+    for (std::size_t n = 0; n < op->samples.size(); ++n) {
+      const Result<Program> program = sample_program(*op, op->samples[n], op->required_outputs);
+      if (!program) continue;   // the table's own tests report it
+      cases.push_back({op->name + ", sample " + std::to_string(n), *program, {}});
+    }
+  return cases;
+}
+
+Result<GpuCase> file_case(const std::string& path, std::int64_t largest) {
+  std::ifstream file(path);
+  if (!file) return diagnose(Code::kFileUnreadable, Place{path}, {path, "it cannot be opened"});
+  std::stringstream text;
+  text << file.rdbuf();
+  Result<Program> program = read_program(text.str(), path);
+  if (!program) return program.errors();
+  GpuCase test{path, std::move(*program), {}};
+  for (const Symbol& s : test.program.symbols) test.symbols[s.name] = std::clamp(std::min(s.value, largest), s.min, s.max);
+  return test;
+}
+
+Result<GpuCaseResult> check_on_gpu(const GpuCase& test, GpuExecutor executor, std::uint64_t seed, bool time) {
+  GpuCaseResult result;
+  result.name = test.name;
+  const Result<Program> program = elaborate(test.program);
+  if (!program) return failed(result, program.errors());
+  const Result<HostTensors> inputs = make_inputs(*program, test.symbols, seed, {});
+  if (!inputs) return failed(result, inputs.errors());
+  const Result<LoopProgram> loops = scheduled(*program, test.symbols);
+  if (!loops) return failed(result, loops.errors());
+  const Result<ReferenceRun> reference = run_reference(*program, test.symbols, *inputs);
+  if (!reference) return failed(result, reference.errors());
+  HostTensors outputs;
+  if (executor == GpuExecutor::kInterpreter) {
+    const LoopProgram mapped = map_to_gpu(*loops, GpuMachine{}, nullptr);
+    result.kernels = static_cast<int>(mapped.kernels.size());
+    Result<HostTensors> tensors = interpreted(mapped, test.symbols, *inputs, seed, &result.reason);
+    if (!tensors) return failed(result, tensors.errors());
+    if (!result.reason.empty()) return result;
+    outputs = std::move(*tensors);
+  } else {
+    CudaRunRequest request;
+    request.program = &*loops;
+    request.symbols = test.symbols;
+    request.tensors = &*inputs;
+    request.time = time;
+    Result<CudaRunReport> report = run_on_cuda(request);
+    if (!report) return failed(result, report.errors());
+    result.kernels = static_cast<int>(report->module.kernels.size());
+    result.compile_ms = report->compile_ms;
+    result.time_ms = report->time_ms;
+    outputs = std::move(report->outputs);
+  }
+  const Verdict verdict = verify(*program, *reference, outputs, true);
+  result.verified = verdict.verified;
+  result.reason = verdict.reason;
+  result.max_abs_error = verdict.max_abs_error;
+  result.tolerance = verdict.tolerance;
+  return result;
+}
+
+}  // namespace facet

@@ -1,0 +1,1 @@
+for (int t = 0; t < T; t++) { for (int i = 1; i < N - 1; i++) A[i] = (A[i-1] + A[i] + A[i+1]) / 3; }

@@ -1,0 +1,1 @@
+for (long i = N - 1; i >= 0; i -= 2) if (i % 2 == 0 && !(i < T)) { double x = C[i][0]; x += 0.5f * A[i]; n[i] = (int)x; } else q[i]++;

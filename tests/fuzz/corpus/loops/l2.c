@@ -1,0 +1,1 @@
+{ const int m = N / 2; for (int i = max(0, T - 3); 2 * i + 1 < min(N, m) && T > 1; ++i) s = fmax(s, sqrtf(A[i])) + round(A[i]); }

@@ -1,0 +1,41 @@
+// Every operator's samples and every example in the GPU-mode interpreter: right, and without a finding.
+#include "src/driver/gpu_selftest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace facet {
+namespace {
+
+void expect_verified(const GpuCase& test) {
+  const Result<GpuCaseResult> r = check_on_gpu(test, GpuExecutor::kInterpreter, 7, false);
+  ASSERT_TRUE(r.ok()) << test.name << "\n" << to_text(r.errors());
+  EXPECT_TRUE(r->verified) << test.name << "\n" << r->reason;
+}
+
+TEST(GpuSelftest, EveryOperatorSample) {
+  const std::vector<GpuCase> cases = operator_cases();
+  EXPECT_GT(cases.size(), 100u);
+  for (const GpuCase& c : cases) expect_verified(c);
+}
+
+TEST(GpuSelftest, EveryExampleAtRaggedSizes) {
+  for (const auto& entry : std::filesystem::directory_iterator(FACET_SOURCE_DIR "/examples")) {
+    const std::string path = entry.path().string() + "/program.json";
+    if (!std::filesystem::exists(path)) continue;
+    const Result<GpuCase> c = file_case(path, 19);
+    ASSERT_TRUE(c.ok()) << to_text(c.errors());
+    expect_verified(*c);
+  }
+}
+
+TEST(GpuSelftest, WithoutAGpuTheReasonIsGiven) {
+  const Result<GpuCaseResult> r = check_on_gpu(operator_cases().front(), GpuExecutor::kDevice, 1, false);
+  if (r.ok()) GTEST_SKIP() << "there is a GPU";
+  EXPECT_EQ(failure_of(r.errors()[0].code), Failure::kMissing);
+  EXPECT_NE(r.errors()[0].message.find("no usable GPU"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace facet

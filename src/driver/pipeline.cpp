@@ -1,6 +1,7 @@
 // The stages in order.
 #include "src/driver/pipeline.hpp"
 
+#include "polyhedral/facet_polyhedral.hpp"
 #include "src/driver/settings.hpp"
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
@@ -13,7 +14,12 @@ Result<Program> check_text(const std::string& text, const std::string& file) {
   const Result<Program> written = read_program(text, file);
   if (!written) return written.errors();
   // Operators and texts -> equations and loop nests. From here on nothing looks at an operator's name.
-  return elaborate(*written);
+  Result<Program> program = elaborate(*written);
+  if (!program) return program.errors();
+  // Proofs over all allowed sizes. From here on every subscript is inside, every element that is read or given out is defined.
+  const Result<Done> valid = validate(*program);
+  if (!valid) return valid.errors();
+  return program;
 }
 
 Result<Loaded> load_program(const Options& options) {

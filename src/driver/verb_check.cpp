@@ -55,19 +55,4 @@ Result<Outcome> verb_check(const Options& options) {
   return outcome;
 }
 
-Result<Outcome> verb_show(const Options& options) {
-  const Result<Loaded> loaded = load_program(options);
-  if (!loaded) return loaded.errors();
-  Outcome outcome;
-  if (options.stage == "graph") outcome.text = to_text(loaded->program);
-  else return diagnose(Code::kNotInThisVersion, {}, {"the stage " + options.stage});
-  outcome.json.add("stage", JsonValue::of(options.stage)).add("text", JsonValue::of(outcome.text));
-  return outcome;
-}
-
-const std::vector<Verb>& all_verbs() {
-  static const std::vector<Verb> verbs = {{"check", verb_check}, {"show", verb_show}};
-  return verbs;
-}
-
 }  // namespace facet

@@ -17,6 +17,14 @@ struct Outcome {
 
 Result<Outcome> verb_check(const Options& options);
 Result<Outcome> verb_show(const Options& options);
+Result<Outcome> verb_schedule(const Options& options);
+Result<Outcome> verb_legal(const Options& options);
+Result<Outcome> verb_explain(const Options& options);
+Result<Outcome> verb_compile(const Options& options);
+Result<Outcome> verb_run(const Options& options);
+Result<Outcome> verb_diff(const Options& options);
+Result<Outcome> verb_doctor(const Options& options);
+Result<Outcome> verb_fuzz(const Options& options);
 
 struct Verb {
   const char* name;

@@ -1,0 +1,107 @@
+// The middle of the spine.
+#include "src/driver/build.hpp"
+
+#include <chrono>
+
+#include "src/frontend/files.hpp"
+#include "src/frontend/json.hpp"
+#include "src/run/inputs.hpp"
+
+namespace facet {
+
+namespace {
+
+constexpr std::int64_t kEmbeddedBytes = 16 << 10;   // a page of numbers; more makes a source nobody reads
+
+double now_ms() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// -1 for symbolic extents.
+std::int64_t fixed_bytes(const Tensor& t) {
+  std::int64_t bytes = size_bytes(t.dtype);
+  for (const ExprPtr& e : t.shape) {
+    if (e->op != Op::kLiteral || __builtin_mul_overflow(bytes, e->int_value, &bytes)) return -1;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string target_base(const Options& options) { return options.target.substr(0, options.target.find(':')); }
+
+ScheduleOptions schedule_options(const Loaded& loaded, const Options& options, const Machine& machine) {
+  ScheduleOptions o;
+  o.machine = machine;
+  o.target = target_base(options) == "cuda" ? "cuda" : "openmp";
+  o.threads = options.threads;
+  o.fusion = options.fusion != "off";
+  o.time_budget_s = options.time_budget_s;
+  o.sizes = loaded.sizes;
+  return o;
+}
+
+Result<Recipe> wanted_recipe(const Loaded& loaded, const Options& options) {
+  Recipe recipe;
+  if (!options.schedule.empty()) {
+    const Result<std::string> text = read_text_file(options.schedule);
+    if (!text) return text.errors();
+    Result<Recipe> read = read_recipe(*text, options.schedule);
+    if (!read) return read.errors();
+    recipe = std::move(*read);
+    if (!recipe.program_hash.empty() && recipe.program_hash != loaded.hash) {
+      Place place;
+      place.file = options.schedule;
+      place.pointer = "/program";
+      return diagnose(Code::kRecipeForOtherProgram, place, {recipe.program_hash, loaded.hash},
+                      {"write null for \"program\" to use the recipe with any program"});
+    }
+  }
+  recipe.program_hash = loaded.hash;
+  recipe.target = options.target;
+  return recipe;
+}
+
+Result<Planned> make_plan(const Loaded& loaded, const Options& options, const Machine& machine) {
+  const Result<Recipe> wanted = wanted_recipe(loaded, options);
+  if (!wanted) return wanted.errors();
+  Planned planned;
+  Result<Recipe> recipe = plan(loaded.program, *wanted, schedule_options(loaded, options, machine), planned.ledger);
+  if (!recipe) return recipe.errors();
+  planned.recipe = std::move(*recipe);
+  planned.recipe.program_hash = loaded.hash;
+  planned.recipe.target = options.target;
+  return planned;
+}
+
+Result<Built> build_loops(const Loaded& loaded, const Options& options, const Machine& machine) {
+  const double start = now_ms();
+  Built built;
+  // Scop x machine -> recipe. The only stage that chooses.
+  Result<Planned> planned = make_plan(loaded, options, machine);
+  if (!planned) return planned.errors();
+  built.plan = std::move(*planned);
+  // Recipe -> schedule tree -> loop trees. From here on there are loops, no sets.
+  Result<Scheduled> scheduled = schedule_program(loaded.program, built.plan.recipe, schedule_options(loaded, options, machine));
+  if (!scheduled) return scheduled.errors();
+  built.scheduled = std::move(*scheduled);
+  // Requests become code: vectors, unrolled tiles, named values. From here on the printers only spell.
+  built.loops = target_base(options) == "cuda" ? built.scheduled.loops
+                                               : lower_for_cpu(built.scheduled.loops, machine.cpu, &built.passes);
+  built.analysis_ms = now_ms() - start;
+  return built;
+}
+
+Result<HostTensors> embedded_constants(const Loaded& loaded) {
+  HostTensors constants;
+  for (const auto& [name, tensor] : loaded.program.tensors) {
+    const std::int64_t bytes = tensor.data ? fixed_bytes(tensor) : -1;
+    if (bytes < 0 || bytes > kEmbeddedBytes) continue;
+    Result<HostTensor> values = constant_tensor(tensor, loaded.sizes, loaded.program.folder);
+    if (!values) return values.errors();
+    constants[name] = std::move(*values);
+  }
+  return constants;
+}
+
+}  // namespace facet

@@ -1,0 +1,187 @@
+// Random programs: maps, reductions, triangles, padded stencils, transpositions, in-place recurrences, mixed in one graph.
+#include "src/driver/fuzz_maker.hpp"
+#include "src/frontend/json_tree.hpp"
+
+namespace facet {
+
+std::uint64_t FuzzRandom::next() {
+  std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+namespace {
+
+const std::vector<std::string> kExtents = {"N", "N", "1", "3", "5", "8", "13"};
+const std::vector<std::string> kIndices = {"i", "j", "k"};
+
+struct Value {
+  std::string name;
+  std::vector<std::string> shape;
+};
+
+class Maker {
+ public:
+  explicit Maker(FuzzRandom& random) : random_(random) {}
+
+  FuzzProgram make() {
+    const int inputs = 1 + random_.below(3), ops = 1 + random_.below(5);
+    for (int i = 0; i < inputs; ++i) input();
+    for (int i = 0; i < ops; ++i) op(i);
+    JsonValue symbols = JsonValue::object(), n = JsonValue::object();
+    n.add("min", JsonValue::of(1)).add("max", JsonValue::of(40)).add("default", JsonValue::of(1 + random_.below(19)));
+    symbols.add("N", std::move(n));
+    JsonValue root = JsonValue::object();
+    root.add("facet", JsonValue::of(1)).add("name", JsonValue::of("fuzz")).add("symbols", std::move(symbols));
+    root.add("tensors", std::move(tensors_)).add("inputs", std::move(inputs_)).add("ops", std::move(ops_));
+    // Every result is an output with even odds, the last one always: dead and live intermediates both occur.
+    JsonValue outputs = JsonValue::array();
+    for (std::size_t i = 0; i < results_.size(); ++i)
+      if (i + 1 == results_.size() || random_.chance(40)) outputs.items.push_back(JsonValue::of(results_[i]));
+    root.add("outputs", std::move(outputs));
+    made_.json = write_json(root);
+    return std::move(made_);
+  }
+
+ private:
+  static JsonValue declaration(const std::vector<std::string>& shape) {
+    JsonValue extents = JsonValue::array();
+    for (const std::string& e : shape) extents.items.push_back(e == "N" ? JsonValue::of(e) : JsonValue::of(std::stoi(e)));
+    JsonValue out = JsonValue::object();
+    return out.add("dtype", JsonValue::of("i32")).add("shape", std::move(extents));
+  }
+
+  void input() {
+    Value v{"x" + std::to_string(values_.size()), {}};
+    const int rank = 1 + random_.below(3);
+    for (int d = 0; d < rank; ++d) v.shape.push_back(random_.pick(kExtents));
+    tensors_.add(v.name, declaration(v.shape));
+    inputs_.items.push_back(JsonValue::of(v.name));
+    values_.push_back(std::move(v));
+  }
+
+  // A read of any tensor inside a domain: an axis takes an index of its extent, or its first element.
+  std::string read(const std::vector<std::string>& shape, const std::vector<std::string>& indices) {
+    const Value& v = random_.pick(values_);
+    std::string text = v.name + "[";
+    for (std::size_t d = 0; d < v.shape.size(); ++d) {
+      std::vector<std::string> fitting;
+      for (std::size_t a = 0; a < shape.size(); ++a)
+        if (shape[a] == v.shape[d]) fitting.push_back(indices[a]);
+      std::string subscript = fitting.empty() ? "0" : random_.pick(fitting);
+      if (!fitting.empty() && random_.chance(15)) subscript = v.shape[d] + " - 1 - " + subscript;
+      text += (d ? ", " : "") + subscript;
+    }
+    used_.push_back(v.name);
+    return text + "]";
+  }
+
+  std::string padded(const Value& v, const std::vector<std::string>& indices) {
+    std::string text = v.name + "[";
+    for (std::size_t d = 0; d < v.shape.size(); ++d) {
+      const int shift = random_.below(5) - 2;
+      text += (d ? ", " : "") + indices[d] + (shift < 0 ? " - " + std::to_string(-shift) : " + " + std::to_string(shift));
+    }
+    return text + " ? " + std::to_string(random_.below(7) - 3) + "]";
+  }
+
+  // Letters A and B of a form become the operands. The first `forms` are valid in equations and in C.
+  static constexpr int kPlainForms = 6;
+  std::string combine(const std::string& a, const std::string& b, int forms = kPlainForms + 1) {
+    static const char* const kForms[] = {"A + B", "A - B", "A * B", "max(A, B)", "min(A, B)", "A + 3 * B", "select(A < B, A, B)"};
+    std::string out;
+    for (const char c : std::string(kForms[random_.below(forms)])) out += c == 'A' ? a : c == 'B' ? b : std::string(1, c);
+    return out;
+  }
+
+  static std::string list(const std::vector<std::string>& items) {
+    std::string text;
+    for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+    return text;
+  }
+
+  void compute(const std::string& name, const std::vector<std::string>& shape, const std::vector<std::string>& indices,
+               const std::vector<std::string>& reduced, const std::string& value, const std::string& where) {
+    std::string ranges;
+    for (std::size_t d = 0; d < indices.size(); ++d) ranges += (ranges.empty() ? " for " : ", ") + indices[d] + " in 0.." + shape[d];
+    JsonValue op = JsonValue::object();
+    std::vector<std::string> in;
+    for (const std::string& u : used_) {
+      bool known = false;
+      for (const std::string& other : in) known = known || other == u;
+      if (!known) in.push_back(u);
+    }
+    op.add("op", JsonValue::of("compute")).add("in", JsonValue::array_of(in)).add("out", JsonValue::of(name));
+    op.add("def", JsonValue::of(name + "[" + list(std::vector<std::string>(indices.begin(), indices.end() - static_cast<long>(reduced.size()))) +
+                                "] = " + value + where + ranges));
+    ops_.items.push_back(std::move(op));
+    made_.statements.push_back({name, indices});
+    used_.clear();
+    values_.push_back({name, std::vector<std::string>(shape.begin(), shape.end() - static_cast<long>(reduced.size()))});
+    results_.push_back(name);
+  }
+
+  void op(int number) {
+    const std::string name = "t" + std::to_string(number);
+    const Value base = random_.pick(values_);
+    const std::vector<std::string> indices(kIndices.begin(), kIndices.begin() + static_cast<long>(base.shape.size()));
+    const int kind = random_.below(10);
+    if (kind < 3 || base.shape.empty()) {
+      compute(name, base.shape, indices, {}, combine(read(base.shape, indices), read(base.shape, indices)), "");
+    } else if (kind < 6) {
+      reduction(name, base, indices);
+    } else if (kind < 8) {
+      const std::string left = padded(base, indices);
+      used_.push_back(base.name);
+      compute(name, base.shape, indices, {}, combine(left, read(base.shape, indices)), "");
+    } else {
+      recurrence(name, base);
+    }
+  }
+
+  void reduction(const std::string& name, const Value& base, const std::vector<std::string>& indices) {
+    static const std::vector<std::string> kKinds = {"sum", "sum", "sum", "max", "min", "prod"};
+    const std::vector<std::string> reduced = {indices.back()};
+    std::string where;
+    if (indices.size() > 1 && random_.chance(30)) where = " where " + indices.back() + (random_.chance(50) ? " <= " : " > ") + indices[0];
+    const std::string body = combine(read(base.shape, indices), read(base.shape, indices));
+    compute(name, base.shape, indices, reduced, random_.pick(kKinds) + "[" + list(reduced) + "](" + body + ")", where);
+  }
+
+  // In place on a fresh array: a copy, then a sweep forwards or backwards along the last axis.
+  void recurrence(const std::string& name, const Value& base) {
+    std::string open, subscript, before;
+    const std::size_t rank = base.shape.size();
+    std::vector<std::string> loops(kIndices.begin(), kIndices.begin() + static_cast<long>(rank));
+    for (std::size_t d = 0; d < rank; ++d) {
+      subscript += "[" + loops[d] + "]";
+      before += "[" + loops[d] + (d + 1 == rank ? " - 1]" : "]");
+      open += "for (int " + loops[d] + " = 0; " + loops[d] + " < " + base.shape[d] + "; " + loops[d] + "++) ";
+    }
+    std::string sweep = open;
+    const std::size_t at = sweep.rfind("= 0;");
+    sweep.replace(at, 4, "= 1;");
+    JsonValue op = JsonValue::object();
+    op.add("op", JsonValue::of("loops")).add("in", JsonValue::array_of({base.name, "N"})).add("out", JsonValue::of(name));
+    op.add("code", JsonValue::array_of({open + name + subscript + " = " + base.name + subscript + ";",
+                                        sweep + name + subscript + " = " + combine(name + subscript, name + before, kPlainForms) + ";"}));
+    ops_.items.push_back(std::move(op));
+    tensors_.add(name, declaration(base.shape));
+    made_.statements.push_back({name, loops});
+    values_.push_back({name, base.shape});
+    results_.push_back(name);
+  }
+
+  FuzzRandom& random_;
+  std::vector<Value> values_;
+  std::vector<std::string> results_, used_;
+  JsonValue tensors_ = JsonValue::object(), inputs_ = JsonValue::array(), ops_ = JsonValue::array();
+  FuzzProgram made_;
+};
+
+}  // namespace
+
+FuzzProgram random_program(FuzzRandom& random) { return Maker(random).make(); }
+
+}  // namespace facet

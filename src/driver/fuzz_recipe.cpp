@@ -1,0 +1,118 @@
+// Random recipes over a random program: most steps name existing loops, so that legality, not spelling, is what is tried.
+#include "src/driver/fuzz_maker.hpp"
+
+namespace facet {
+
+namespace {
+
+Argument text(const std::string& v) { return Argument{v}; }
+Argument number(std::int64_t v) { return Argument{v}; }
+Argument texts(const std::vector<std::string>& list) {
+  ArgumentList out;
+  for (const std::string& v : list) out.push_back(text(v));
+  return Argument{std::move(out)};
+}
+
+std::vector<std::string> shuffled(std::vector<std::string> list, FuzzRandom& random) {
+  for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
+  return list;
+}
+
+Step tile(const FuzzStatement& s, FuzzRandom& random) {
+  const int count = 1 + random.below(static_cast<int>(s.loops.size()));
+  const int first = random.below(static_cast<int>(s.loops.size()) - count + 1);
+  const std::vector<std::string> loops(s.loops.begin() + first, s.loops.begin() + first + count);
+  ArgumentList sizes;
+  for (int i = 0; i < count; ++i) sizes.push_back(number(1 + random.below(9)));
+  Step step{"tile", {}, {}};
+  step.arguments["statement"] = text(s.name);
+  step.arguments["loops"] = texts(loops);
+  step.arguments["sizes"] = Argument{std::move(sizes)};
+  return step;
+}
+
+Step loop_step(const std::string& verb, const FuzzStatement& s, FuzzRandom& random) {
+  Step step{verb, {}, {}};
+  step.arguments["statement"] = text(s.name);
+  step.arguments["loop"] = text(random.chance(25) ? random.pick(s.loops) + "t" : random.pick(s.loops));
+  return step;
+}
+
+Step random_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
+  const FuzzStatement& s = random.pick(group);
+  switch (random.below(9)) {
+    case 0:
+    case 1: return tile(s, random);
+    case 2: {
+      Step step{"interchange", {}, {}};
+      step.arguments["statement"] = text(s.name);
+      step.arguments["order"] = texts(shuffled(s.loops, random));
+      return step;
+    }
+    case 3: return loop_step("parallelize", s, random);
+    case 4: {
+      Step step = loop_step("vectorize", s, random);
+      step.arguments["width"] = number(1 << (1 + random.below(4)));
+      return step;
+    }
+    case 5: {
+      Step step = loop_step("unroll", s, random);
+      if (random.chance(70)) step.arguments["factor"] = number(random.below(5));
+      return step;
+    }
+    case 6: {
+      Step step = loop_step("skew", s, random);
+      step.arguments["by"] = text(random.pick(s.loops));
+      step.arguments["factor"] = number(random.below(5) - 2);
+      return step;
+    }
+    case 7: {
+      Step step = loop_step(random.chance(50) ? "reverse" : "shift", s, random);
+      if (step.verb == "shift") step.arguments["offset"] = number(random.below(7) - 3);
+      return step;
+    }
+    default: {
+      std::vector<std::string> names;
+      std::size_t shared = s.loops.size();
+      for (const FuzzStatement& other : group) {
+        names.push_back(other.name);
+        shared = std::min(shared, other.loops.size());
+      }
+      Step step{"fuse", {}, {}};
+      step.arguments["statements"] = texts(names);
+      const int count = 1 + random.below(static_cast<int>(shared));
+      step.arguments["loops"] = texts(std::vector<std::string>(s.loops.begin(), s.loops.begin() + count));
+      return step;
+    }
+  }
+}
+
+}  // namespace
+
+Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random) {
+  Recipe recipe;
+  if (random.chance(15)) return recipe;   // all left to the scheduler
+  recipe.variants_hole = false;
+  recipe.variants.emplace_back();
+  Variant& variant = recipe.variants.back();
+  variant.groups_hole = false;
+  for (std::size_t at = 0; at < program.statements.size();) {
+    const std::size_t count = std::min<std::size_t>(static_cast<std::size_t>(1 + random.below(3)), program.statements.size() - at);
+    const std::vector<FuzzStatement> members(program.statements.begin() + static_cast<long>(at),
+                                             program.statements.begin() + static_cast<long>(at + count));
+    Group group;
+    group.name = "k" + std::to_string(variant.groups.size());
+    for (const FuzzStatement& s : members) group.ops.push_back(s.name);
+    group.steps_hole = random.chance(25);
+    std::vector<FuzzStatement> nests;   // scalars have no loop to name
+    for (const FuzzStatement& s : members)
+      if (!s.loops.empty()) nests.push_back(s);
+    const int steps = group.steps_hole || nests.empty() ? 0 : random.below(5);
+    for (int i = 0; i < steps; ++i) group.steps.push_back(random_step(nests, random));
+    variant.groups.push_back(std::move(group));
+    at += count;
+  }
+  return recipe;
+}
+
+}  // namespace facet

@@ -1,0 +1,52 @@
+// Detection, files and target names in one order.
+#include "src/driver/machines.hpp"
+
+#include <cstdlib>
+
+#include "src/frontend/files.hpp"
+#include "src/frontend/json.hpp"
+#include "src/machine/detect.hpp"
+
+namespace facet {
+
+namespace {
+
+// "sm_90a" -> 9, 0
+bool read_architecture(const std::string& name, GpuMachine* gpu) {
+  if (name.rfind("sm_", 0) != 0) return false;
+  char* end = nullptr;
+  const long number = std::strtol(name.c_str() + 3, &end, 10);
+  if (number < 50 || number > 999 || (*end != '\0' && std::string(end) != "a")) return false;
+  gpu->compute_major = static_cast<int>(number / 10);
+  gpu->compute_minor = static_cast<int>(number % 10);
+  gpu->name = name;
+  return true;
+}
+
+}  // namespace
+
+Result<Machine> machine_in_force(const Options& options, bool measured) {
+  Machine machine;
+  machine.cpu = detect_cpu();
+  if (!options.machine.empty()) {
+    const Result<std::string> text = read_text_file(options.machine);
+    if (!text) return text.errors();
+    Result<Machine> described = read_machine(*text, options.machine, machine);
+    if (!described) return described.errors();
+    machine = std::move(*described);
+  }
+  const std::size_t colon = options.target.find(':');
+  if (colon != std::string::npos) {
+    const std::string base = options.target.substr(0, colon), name = options.target.substr(colon + 1);
+    const CpuMachine host = machine.cpu;
+    const bool known = base == "cuda" ? read_architecture(name, &machine.gpu) : cpu_for_isa(name, host, &machine.cpu);
+    if (!known)
+      return diagnose(Code::kBadTarget, {}, {options.target},
+                      {base == "cuda" ? "cuda targets are cuda:sm_70 to cuda:sm_120, cuda:sm_90a" : "openmp targets are openmp:avx2, openmp:avx512, "
+                                        "openmp:znver4 and other x86-64 CPU names"});
+  }
+  if (measured && machine.cpu.peak_f32_gflop_s <= 0) add_measured_ceilings(machine.cpu);
+  return machine;
+}
+
+}  // namespace facet

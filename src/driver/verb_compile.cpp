@@ -1,0 +1,220 @@
+// compile: the folder a user takes away: sources, header, manifest, CMake file, self-checking main, weight files.
+#include "codegen/cuda/compile.hpp"
+#include "codegen/cuda/print.hpp"
+#include "codegen/export.hpp"
+#include "codegen/openmp/print.hpp"
+#include "src/driver/build.hpp"
+#include "src/driver/machines.hpp"
+#include "src/driver/verbs.hpp"
+#include "src/frontend/files.hpp"
+#include "src/frontend/json.hpp"
+#include "src/frontend/npy.hpp"
+#include "src/run/inputs.hpp"
+#include "src/run/naive.hpp"
+
+namespace facet {
+
+namespace {
+
+struct Folder {
+  std::string path;
+  std::vector<std::string> files;      // written, relative
+
+  Result<Done> write(const std::string& name, const std::string& text) {
+    files.push_back(name);
+    return write_file(path + "/" + name, text);
+  }
+};
+
+JsonValue expression_json(const ExprPtr& e) {
+  if (!e) return JsonValue::null();
+  return e->op == Op::kLiteral ? JsonValue::of(e->int_value) : JsonValue::of(to_text(e));
+}
+
+JsonValue shape_json(const std::vector<ExprPtr>& shape) {
+  JsonValue out = JsonValue::array();
+  for (const ExprPtr& e : shape) out.items.push_back(expression_json(e));
+  return out;
+}
+
+JsonValue arguments_json(const Module& module, const Program& program) {
+  static const char* const kinds[] = {"input", "output", "weight"};
+  JsonValue list = JsonValue::array();
+  for (const ArgumentInfo& a : module.arguments) {
+    JsonValue one = JsonValue::object();
+    one.add("field", JsonValue::of(a.field)).add("tensor", JsonValue::of(a.tensor)).add("kind", JsonValue::of(kinds[static_cast<int>(a.kind)]));
+    one.add("dtype", JsonValue::of(to_text(a.dtype))).add("shape", shape_json(a.shape)).add("updated_in_place", JsonValue::of(a.in_out));
+    const auto tensor = program.tensors.find(a.tensor);
+    if (tensor != program.tensors.end() && tensor->second.data && tensor->second.data->kind == TensorData::Kind::kFile)
+      one.add("file", JsonValue::of("weights/" + a.tensor + ".npy"));
+    list.items.push_back(std::move(one));
+  }
+  return list;
+}
+
+JsonValue kernels_json(const Module& module, const std::vector<CudaLaunch>* launches) {
+  JsonValue list = JsonValue::array();
+  for (std::size_t i = 0; i < module.kernels.size(); ++i) {
+    const KernelInfo& k = module.kernels[i];
+    JsonValue one = JsonValue::object();
+    one.add("name", JsonValue::of(k.name)).add("ops", JsonValue::array_of(k.ops));
+    one.add("flops", expression_json(k.flops)).add("bytes", expression_json(k.bytes));
+    if (launches && i < launches->size()) {
+      const CudaLaunch& l = (*launches)[i];
+      JsonValue grid = JsonValue::array(), block = JsonValue::array();
+      for (int d = 0; d < 3; ++d) {
+        grid.items.push_back(expression_json(l.grid[static_cast<std::size_t>(d)]));
+        block.items.push_back(JsonValue::of(l.block[static_cast<std::size_t>(d)]));
+      }
+      one.add("entry", JsonValue::of(l.entry)).add("grid", std::move(grid)).add("block", std::move(block));
+      one.add("shared_bytes", JsonValue::of(l.shared_bytes));
+    }
+    list.items.push_back(std::move(one));
+  }
+  return list;
+}
+
+JsonValue memory_json(const LoopProgram& loops) {
+  JsonValue list = JsonValue::array();
+  for (const Buffer& b : loops.buffers) {
+    if (b.role != BufferRole::kWorkspace) continue;
+    JsonValue one = JsonValue::object();
+    one.add("name", JsonValue::of(b.name)).add("dtype", JsonValue::of(to_text(b.dtype))).add("extents", shape_json(b.extents));
+    list.items.push_back(one.add("alignment_bytes", JsonValue::of(b.alignment_bytes)));
+  }
+  return list;
+}
+
+Result<std::string> manifest_text(const Loaded& loaded, const Options& options, const Built& built, const Module& module,
+                                  const std::vector<CudaLaunch>* launches) {
+  const Result<JsonDocument> recipe = parse_json(to_json(built.plan.recipe), "");
+  if (!recipe) return recipe.errors();
+  JsonValue symbols = JsonValue::array();
+  for (const Symbol& s : module.symbols) {
+    JsonValue one = JsonValue::object();
+    one.add("name", JsonValue::of(s.name)).add("min", JsonValue::of(s.min)).add("max", JsonValue::of(s.max));
+    symbols.items.push_back(one.add("default", JsonValue::of(s.value)));
+  }
+  JsonValue root = JsonValue::object();
+  root.add("facet", JsonValue::of(FACET_VERSION)).add("program", JsonValue::of(loaded.program.name)).add("hash", JsonValue::of(loaded.hash));
+  root.add("target", JsonValue::of(options.target)).add("symbols", std::move(symbols));
+  root.add("arguments", arguments_json(module, loaded.program)).add("kernels", kernels_json(module, launches));
+  root.add("memory", memory_json(built.loops)).add("recipe", recipe->root);
+  return write_json(root);
+}
+
+// Constants from files travel with the folder; the self-checking main reads them.
+Result<std::map<std::string, std::string>> write_weights(const Loaded& loaded, Folder* folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& [name, tensor] : loaded.program.tensors) {
+    if (!tensor.data || tensor.data->kind != TensorData::Kind::kFile) continue;
+    const Result<HostTensor> values = constant_tensor(tensor, loaded.sizes, loaded.program.folder);
+    if (!values) return values.errors();
+    const Result<Done> made = make_folder(folder->path + "/weights");
+    if (!made) return made.errors();
+    const std::string file = "weights/" + name + ".npy";
+    const Result<Done> written = write_npy(folder->path + "/" + file, *values);
+    if (!written) return written.errors();
+    folder->files.push_back(file);
+    files[name] = file;
+  }
+  return files;
+}
+
+Result<Done> write_openmp(const Loaded& loaded, const Options& options, const Built& built, Folder* folder) {
+  if (!options.emit.empty()) return diagnose(Code::kNotInThisVersion, {}, {"--emit " + options.emit + " for openmp"});
+  PrintOptions print;
+  Result<HostTensors> constants = embedded_constants(loaded);
+  if (!constants) return constants.errors();
+  print.constants = std::move(*constants);
+  const Result<Module> module = print_openmp(built.loops, print);
+  if (!module) return module.errors();
+  const Result<std::map<std::string, std::string>> weights = write_weights(loaded, folder);
+  if (!weights) return weights.errors();
+  ExportRequest request;
+  request.program = &loaded.program;
+  request.module = &*module;
+  request.naive_text = print_naive(loaded.program);
+  request.compile_flags = openmp_flags(loaded.program.numerics);
+  request.weight_files = *weights;
+  for (const SourceFile& file : export_files(request)) {
+    const Result<Done> written = folder->write(file.name, file.text);
+    if (!written) return written;
+  }
+  const Result<std::string> manifest = manifest_text(loaded, options, built, *module, nullptr);
+  if (!manifest) return manifest.errors();
+  return folder->write("manifest.json", *manifest);
+}
+
+Result<Done> write_emitted(const Options& options, const CudaModule& module, const CudaCompileOptions& how, Folder* folder) {
+  for (std::size_t at = 0; at < options.emit.size();) {
+    const std::size_t comma = std::min(options.emit.find(',', at), options.emit.size());
+    const std::string kind = options.emit.substr(at, comma - at);
+    at = comma + 1;
+    Result<std::string> text = diagnose(Code::kBadCommandLine, {}, {"--emit takes ptx and sass for cuda, found \"" + kind + "\""});
+    if (kind == "ptx") text = compile_ptx(module.module.source.text, module.module.source.name, how);
+    if (kind == "sass") {
+      const Result<CudaBinary> binary = compile_cuda(module.module.source.text, module.module.source.name, how);
+      if (!binary) return binary.errors();
+      text = disassemble(binary->cubin);
+    }
+    if (!text) return text.errors();
+    const Result<Done> written = folder->write(module.module.name + "." + kind, *text);
+    if (!written) return written;
+  }
+  return Done{};
+}
+
+Result<Done> write_cuda(const Loaded& loaded, const Options& options, const Machine& machine, const Built& built, Folder* folder) {
+  CudaPrintOptions print;
+  print.machine = machine.gpu;
+  Result<HostTensors> constants = embedded_constants(loaded);
+  if (!constants) return constants.errors();
+  print.constants = std::move(*constants);
+  const Result<CudaModule> module = print_cuda(built.loops, print);
+  if (!module) return module.errors();
+  const Result<std::map<std::string, std::string>> weights = write_weights(loaded, folder);
+  if (!weights) return weights.errors();
+  ExportRequest request;
+  request.program = &loaded.program;
+  request.module = &module->module;
+  request.naive_text = print_naive(loaded.program);
+  request.weight_files = *weights;
+  for (const SourceFile& file : export_files(request)) {
+    const Result<Done> written = folder->write(file.name, file.text);
+    if (!written) return written;
+  }
+  CudaCompileOptions how;
+  if (const std::size_t colon = options.target.find(':'); colon != std::string::npos) how.arch = options.target.substr(colon + 1);
+  const Result<Done> emitted = write_emitted(options, *module, how, folder);
+  if (!emitted) return emitted;
+  const Result<std::string> manifest = manifest_text(loaded, options, built, module->module, &module->kernels);
+  if (!manifest) return manifest.errors();
+  return folder->write("manifest.json", *manifest);
+}
+
+}  // namespace
+
+Result<Outcome> verb_compile(const Options& options) {
+  if (target_base(options) == "reference")
+    return diagnose(Code::kBadCommandLine, {}, {"the target reference has no sources to write"}, {"use --target openmp or --target cuda"});
+  const Result<Loaded> loaded = load_program(options);
+  if (!loaded) return loaded.errors();
+  const Result<Machine> machine = machine_in_force(options, false);
+  if (!machine) return machine.errors();
+  const Result<Built> built = build_loops(*loaded, options, *machine);
+  if (!built) return built.errors();
+  const Result<Done> made = make_folder(options.output);
+  if (!made) return made.errors();
+  Folder folder{options.output, {}};
+  const Result<Done> written = target_base(options) == "cuda" ? write_cuda(*loaded, options, *machine, *built, &folder)
+                                                               : write_openmp(*loaded, options, *built, &folder);
+  if (!written) return written.errors();
+  Outcome outcome;
+  for (const std::string& file : folder.files) outcome.text += "wrote " + options.output + "/" + file + "\n";
+  outcome.json.add("program", JsonValue::of(loaded->program.name)).add("target", JsonValue::of(options.target));
+  outcome.json.add("folder", JsonValue::of(options.output)).add("files", JsonValue::array_of(folder.files));
+  return outcome;
+}
+
+}  // namespace facet

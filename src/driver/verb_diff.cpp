@@ -1,0 +1,147 @@
+// diff: what two recipes do differently: kernels that were cut in another way, and steps added, removed or changed in each.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "src/driver/verbs.hpp"
+#include "src/frontend/files.hpp"
+#include "src/frontend/json.hpp"
+
+namespace facet {
+
+namespace {
+
+struct Change {
+  std::string kind;      // "kernels", "step", "target", "program", "graph", "memory"
+  std::string where;     // "variant 0, kernel of h0, h1"
+  std::string first, second;
+  std::string effect;
+};
+
+Result<Recipe> load(const std::string& path) {
+  const Result<std::string> text = read_text_file(path);
+  if (!text) return text.errors();
+  return read_recipe(*text, path);
+}
+
+// A step as one line of JSON.
+std::string step_text(const Step& step) {
+  Recipe carrier;
+  carrier.graph = {step};
+  const Result<JsonDocument> document = parse_json(to_json(carrier), "");
+  return document ? write_json_compact(document->root.find("graph")->items[0]) : step.verb;
+}
+
+std::vector<std::string> step_lines(const Group& g) {
+  std::vector<std::string> lines;
+  for (const Step& s : g.rewrites) lines.push_back("rewrite " + step_text(s));
+  if (g.steps_hole) lines.push_back("steps left to the scheduler");
+  for (const Step& s : g.steps) lines.push_back(step_text(s));
+  return lines;
+}
+
+std::string effect_of(const std::string& line) {
+  const std::map<std::string, std::string> effects = {
+      {"fuse", "which intermediate values stay in registers or cache instead of memory"},
+      {"tile", "the working set of a tile, and so which cache level serves it"},
+      {"interchange", "the order of loops: strides of accesses, where reductions run"},
+      {"parallelize", "how work is spread over threads"},
+      {"vectorize", "which loop becomes lanes and how wide"},
+      {"unroll", "how many values are kept in registers at once"},
+      {"promote", "a packed copy: fewer cache misses for the price of the copy"},
+      {"rfactor", "the order of a reduction: more parallelism, another rounding"}};
+  const std::size_t at = line.find("\"do\":\"");
+  if (at == std::string::npos) return "";
+  const std::string verb = line.substr(at + 6, line.find('"', at + 6) - at - 6);
+  const auto it = effects.find(verb);
+  return it == effects.end() ? "" : it->second;
+}
+
+std::string ops_text(const std::vector<std::string>& ops) {
+  std::string text;
+  for (const std::string& op : ops) text += (text.empty() ? "" : ", ") + op;
+  return text;
+}
+
+// Longest common subsequence of lines; what is outside it was removed or added.
+void diff_lines(const std::string& where, const std::vector<std::string>& a, const std::vector<std::string>& b,
+                std::vector<Change>* changes) {
+  std::vector<std::vector<int>> common(a.size() + 1, std::vector<int>(b.size() + 1, 0));
+  for (std::size_t i = a.size(); i-- > 0;)
+    for (std::size_t j = b.size(); j-- > 0;)
+      common[i][j] = a[i] == b[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+  std::size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    if (i < a.size() && j < b.size() && a[i] == b[j]) {
+      ++i;
+      ++j;
+    } else if (j == b.size() || (i < a.size() && common[i + 1][j] >= common[i][j + 1])) {
+      changes->push_back({"step", where, a[i], "", effect_of(a[i])});
+      ++i;
+    } else {
+      changes->push_back({"step", where, "", b[j], effect_of(b[j])});
+      ++j;
+    }
+  }
+}
+
+void diff_variants(const Variant& a, const Variant& b, const std::string& name, std::vector<Change>* changes) {
+  if (a.when != b.when) changes->push_back({"when", name, a.when, b.when, "for which sizes this variant is taken"});
+  std::map<std::string, const Group*> second;
+  for (const Group& g : b.groups) second[ops_text(g.ops)] = &g;
+  std::set<std::string> matched;
+  std::string only_a, only_b;
+  for (const Group& g : a.groups) {
+    const std::string ops = ops_text(g.ops);
+    const auto it = second.find(ops);
+    if (it == second.end()) {
+      only_a += "[" + ops + "] ";
+      continue;
+    }
+    matched.insert(ops);
+    diff_lines(name + ", kernel of " + ops, step_lines(g), step_lines(*it->second), changes);
+  }
+  for (const Group& g : b.groups)
+    if (!matched.count(ops_text(g.ops))) only_b += "[" + ops_text(g.ops) + "] ";
+  if (!only_a.empty() || !only_b.empty())
+    changes->push_back({"kernels", name, only_a, only_b, "which values pass between kernels through memory"});
+}
+
+}  // namespace
+
+Result<Outcome> verb_diff(const Options& options) {
+  const Result<Recipe> a = load(options.files[0]);
+  if (!a) return a.errors();
+  const Result<Recipe> b = load(options.files[1]);
+  if (!b) return b.errors();
+  std::vector<Change> changes;
+  if (a->target != b->target) changes.push_back({"target", "recipe", a->target, b->target, "where the kernels run"});
+  if (a->program_hash != b->program_hash)
+    changes.push_back({"program", "recipe", a->program_hash, b->program_hash, "the recipes were made for different programs"});
+  const std::size_t variants = std::max(a->variants.size(), b->variants.size());
+  static const Variant kNone;
+  for (std::size_t i = 0; i < variants; ++i)
+    diff_variants(i < a->variants.size() ? a->variants[i] : kNone, i < b->variants.size() ? b->variants[i] : kNone,
+                  "variant " + std::to_string(i), &changes);
+  if (a->memory_order != b->memory_order || a->arena != b->arena)
+    changes.push_back({"memory", "recipe", ops_text(a->memory_order) + " " + a->arena, ops_text(b->memory_order) + " " + b->arena,
+                       "where intermediate tensors live"});
+  Outcome outcome;
+  JsonValue list = JsonValue::array();
+  for (const Change& c : changes) {
+    JsonValue one = JsonValue::object();
+    one.add("kind", JsonValue::of(c.kind)).add("where", JsonValue::of(c.where));
+    one.add("first", c.first.empty() ? JsonValue::null() : JsonValue::of(c.first));
+    one.add("second", c.second.empty() ? JsonValue::null() : JsonValue::of(c.second)).add("changes", JsonValue::of(c.effect));
+    list.items.push_back(std::move(one));
+    outcome.text += c.where + (c.kind == "step" ? "" : ", " + c.kind) + "\n";
+    if (!c.first.empty()) outcome.text += "  - " + c.first + "\n";
+    if (!c.second.empty()) outcome.text += "  + " + c.second + "\n";
+    if (!c.effect.empty()) outcome.text += "    changes: " + c.effect + "\n";
+  }
+  if (changes.empty()) outcome.text = "the recipes do the same\n";
+  outcome.json.add("same", JsonValue::of(changes.empty())).add("changes", std::move(list));
+  return outcome;
+}
+
+}  // namespace facet

@@ -1,0 +1,193 @@
+// schedule, legal and explain: what the scheduler chose, whether a recipe is legal, and the ledger of decisions.
+#include <algorithm>
+#include <cstdio>
+
+#include "src/driver/build.hpp"
+#include "src/driver/machines.hpp"
+#include "src/driver/verbs.hpp"
+#include "src/frontend/files.hpp"
+#include "src/frontend/json.hpp"
+
+namespace facet {
+
+namespace {
+
+JsonValue integers_json(const std::vector<std::int64_t>& list) {
+  JsonValue out = JsonValue::array();
+  for (const std::int64_t v : list) out.items.push_back(JsonValue::of(v));
+  return out;
+}
+
+JsonValue instance_json(const LegalReport::Instance& i) {
+  JsonValue out = JsonValue::object();
+  out.add("statement", JsonValue::of(i.statement)).add("instance", integers_json(i.instance));
+  return out.add("loops", JsonValue::array_of(i.loops));
+}
+
+JsonValue violation_json(const LegalReport& r) {
+  if (!r.has_violation) return JsonValue::null();
+  JsonValue symbols = JsonValue::object();
+  for (const auto& [name, value] : r.symbols) symbols.add(name, JsonValue::of(value));
+  JsonValue out = JsonValue::object();
+  out.add("kind", JsonValue::of(r.kind)).add("array", JsonValue::of(r.array)).add("element", integers_json(r.element));
+  out.add("source", instance_json(r.source)).add("sink", instance_json(r.sink)).add("symbols", std::move(symbols));
+  return out;
+}
+
+// Steps as the recipe file would spell them.
+Result<JsonValue> steps_json(const std::vector<Step>& steps) {
+  Recipe carrier;
+  carrier.graph = steps;
+  const Result<JsonDocument> document = parse_json(to_json(carrier), "");
+  if (!document) return document.errors();
+  const JsonValue* graph = document->root.find("graph");
+  return graph ? *graph : JsonValue::array();
+}
+
+struct Context {
+  Loaded loaded;
+  Machine machine;
+};
+
+Result<Context> context_of(const Options& options) {
+  Result<Loaded> loaded = load_program(options);
+  if (!loaded) return loaded.errors();
+  Result<Machine> machine = machine_in_force(options, false);
+  if (!machine) return machine.errors();
+  return Context{std::move(*loaded), std::move(*machine)};
+}
+
+}  // namespace
+
+Result<Outcome> verb_schedule(const Options& options) {
+  const Result<Context> c = context_of(options);
+  if (!c) return c.errors();
+  const Result<Planned> planned = make_plan(c->loaded, options, c->machine);
+  if (!planned) return planned.errors();
+  const std::string text = to_json(planned->recipe);
+  Outcome outcome;
+  if (options.output.empty()) {
+    outcome.text = text;
+  } else {
+    const Result<Done> written = write_file(options.output, text);
+    if (!written) return written.errors();
+    outcome.text = "wrote " + options.output + "\n";
+  }
+  const Result<JsonDocument> document = parse_json(text, "");
+  if (document) outcome.json = document->root;
+  return outcome;
+}
+
+Result<Outcome> verb_legal(const Options& options) {
+  if (options.schedule.empty())
+    return diagnose(Code::kBadCommandLine, {}, {"legal needs --schedule RECIPE"}, {"facet schedule PROGRAM -o R.json writes one to start from"});
+  const Result<Context> c = context_of(options);
+  if (!c) return c.errors();
+  const Result<Recipe> wanted = wanted_recipe(c->loaded, options);
+  if (!wanted) return wanted.errors();
+  const Result<LegalReport> report = check_recipe(c->loaded.program, *wanted, schedule_options(c->loaded, options, c->machine));
+  if (!report) return report.errors();
+  const Result<JsonValue> repair = steps_json(report->repair);
+  if (!repair) return repair.errors();
+  Outcome outcome;
+  outcome.status = report->legal ? 0 : 1;
+  outcome.json.add("legal", JsonValue::of(report->legal));
+  const bool legal = report->legal;
+  outcome.json.add("step", legal ? JsonValue::null() : JsonValue::of(report->step));
+  outcome.json.add("reason", legal ? JsonValue::null() : JsonValue::of(report->reason));
+  outcome.json.add("violation", violation_json(*report));
+  outcome.json.add("repair", report->repair.empty() ? JsonValue::null() : *repair);
+  if (!legal) outcome.json.add("message", JsonValue::of(report->message));
+  outcome.text = legal ? "legal\n" : "illegal: " + report->message + "\n";
+  if (!report->step.empty()) outcome.text += "  step " + report->step + (report->verb.empty() ? "" : " (" + report->verb + ")") + "\n";
+  if (!report->violation_text.empty()) outcome.text += "  violated: " + report->violation_text + "\n";
+  if (!report->repair.empty()) outcome.text += "  repair: insert before it " + write_json_compact(*repair) + "\n";
+  return outcome;
+}
+
+namespace {
+
+JsonValue entry_json(const LedgerEntry& e) {
+  JsonValue out = JsonValue::object();
+  out.add("kind", JsonValue::of(e.kind)).add("subject", JsonValue::of(e.subject)).add("done", JsonValue::of(e.done));
+  out.add("reason", JsonValue::of(e.reason)).add("group", JsonValue::of(e.group));
+  return out.add("bytes", JsonValue::of(e.bytes));
+}
+
+JsonValue note_json(const PassNote& n) {
+  JsonValue out = JsonValue::object();
+  out.add("kind", JsonValue::of(n.pass)).add("subject", JsonValue::of(n.loop)).add("done", JsonValue::of(n.done));
+  return out.add("reason", JsonValue::of(n.reason)).add("group", JsonValue::of(n.kernel));
+}
+
+std::int64_t peak_bytes(const LoopProgram& loops, const SymbolValues& sizes) {
+  std::int64_t sum = 0;
+  for (const Buffer& b : loops.buffers) {
+    std::int64_t bytes = size_bytes(b.dtype);
+    for (const ExprPtr& e : b.extents) bytes *= evaluate_index(e, sizes);
+    sum += bytes;
+  }
+  return sum;
+}
+
+std::string entry_text(const std::string& kind, const std::string& subject, bool done, const std::string& reason) {
+  return std::string(done ? "  + " : "  - ") + kind + ": " + subject + (reason.empty() ? "" : ": " + reason) + "\n";
+}
+
+JsonValue kernels_json(const Built& built, const SymbolValues& sizes, const CpuMachine& cpu, int threads, std::string* text) {
+  JsonValue list = JsonValue::array();
+  for (const Kernel& k : built.loops.kernels) {
+    const double flops = k.flops ? static_cast<double>(evaluate_index(k.flops, sizes)) : 0;
+    const double bytes = k.bytes ? static_cast<double>(evaluate_index(k.bytes, sizes)) : 0;
+    const double compute = cpu.peak_f32_gflop_s > 0 ? flops / (cpu.peak_f32_gflop_s * threads * 1e6) : 0;
+    const double memory = cpu.copy_gb_s > 0 ? bytes / (cpu.copy_gb_s * 1e6) : 0;
+    JsonValue one = JsonValue::object();
+    one.add("name", JsonValue::of(k.name)).add("ops", JsonValue::array_of(k.ops)).add("flops", JsonValue::of(flops));
+    one.add("bytes", JsonValue::of(bytes)).add("bound_ms", JsonValue::of(std::max(compute, memory)));
+    one.add("bound_by", JsonValue::of(compute > memory ? "compute" : "memory"));
+    list.items.push_back(std::move(one));
+    std::string ops;
+    for (const std::string& op : k.ops) ops += (ops.empty() ? "" : ", ") + op;
+    char line[160];
+    std::snprintf(line, sizeof line, ": %.4g MFLOP, %.4g MB, at least %.4g ms by %s\n", flops / 1e6, bytes / 1e6, std::max(compute, memory),
+                  compute > memory ? "compute" : "memory");
+    *text += "kernel " + k.name + " (" + ops + ")" + line;
+  }
+  return list;
+}
+
+}  // namespace
+
+Result<Outcome> verb_explain(const Options& options) {
+  if (!options.html.empty()) return diagnose(Code::kNotInThisVersion, {}, {"explain --html"});
+  Result<Context> c = context_of(options);
+  if (!c) return c.errors();
+  const Result<Machine> measured = machine_in_force(options, true);
+  if (!measured) return measured.errors();
+  const Result<Built> built = build_loops(c->loaded, options, c->machine);
+  if (!built) return built.errors();
+  Outcome outcome;
+  JsonValue edges = JsonValue::array(), promotions = JsonValue::array(), loops = JsonValue::array(), given_up = JsonValue::array();
+  const int threads = options.threads > 0 ? options.threads : measured->cpu.cores;
+  JsonValue kernels = kernels_json(*built, c->loaded.sizes, measured->cpu, threads, &outcome.text);
+  for (const LedgerEntry& e : built->plan.ledger) {
+    const bool edge = e.kind == "fusion" || e.kind == "contraction" || e.kind == "partition";
+    JsonValue& list = edge ? edges : e.kind == "promotion" ? promotions : loops;
+    list.items.push_back(entry_json(e));
+    if (!e.done || e.kind == "budget") given_up.items.push_back(entry_json(e));
+    outcome.text += entry_text(e.kind, e.subject, e.done, e.reason);
+  }
+  for (const PassNote& n : built->passes.notes) {
+    loops.items.push_back(note_json(n));
+    if (!n.done) given_up.items.push_back(note_json(n));
+    outcome.text += entry_text(n.pass, n.loop, n.done, n.reason);
+  }
+  const std::int64_t peak = peak_bytes(built->loops, c->loaded.sizes);
+  outcome.text += "peak memory: " + std::to_string(peak) + " bytes\n";
+  outcome.json.add("program", JsonValue::of(c->loaded.program.name)).add("target", JsonValue::of(options.target));
+  outcome.json.add("kernels", std::move(kernels)).add("edges", std::move(edges)).add("promotions", std::move(promotions));
+  outcome.json.add("loops", std::move(loops)).add("given_up", std::move(given_up)).add("peak_bytes", JsonValue::of(peak));
+  return outcome;
+}
+
+}  // namespace facet

@@ -1,0 +1,3 @@
+#pragma endscop
+z[0] = 1;
+#pragma scop

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "polyhedral/ast/build.hpp"
+#include "polyhedral/counts.hpp"
 #include "polyhedral/lower.hpp"
 #include "polyhedral/partition.hpp"
 #include "polyhedral/recipe/planner.hpp"
@@ -236,6 +237,8 @@ Result<Scheduled> schedule_program(const Program& program, const Recipe& recipe,
     ScannedKernel scanned;
     const Result<Done> ran = guarded("scanning of " + kernel.name, Budget{0, {}}, [&] { scanned = build_loop_tree(*outcome.schedule); });
     if (!ran) return ran.errors();
+    kernel.flops = count_operations(*schedule->scop);
+    kernel.bytes = count_bytes(*schedule->scop);
     kernel.body = hoist_cache_buffers(scanned.body, workspace);
     for (Buffer& b : scanned.workspace)
       if (!program.tensors.count(b.name) || program.tensor(b.name).local || role_of(program, b.name) == BufferRole::kWorkspace) workspace.push_back(std::move(b));

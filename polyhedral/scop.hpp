@@ -27,6 +27,7 @@ struct Access {
 struct Statement {
   std::string name;                     // "h0", "h0.init", "A.1"
   std::vector<std::string> iterators;   // loop names, in the order of the domain's dimensions
+  std::vector<Range> ranges;            // the iterators' bounds as written (the domain also holds conditions)
   isl::set domain;                      // { S_h0[i, j, k] }
   StatementKind kind = StatementKind::kMap;
   std::string target;                   // array written

@@ -131,6 +131,7 @@ std::string StatementMaker::unique_statement(const std::string& name) const {
 int StatementMaker::add(const Description& d) {
   Statement s;
   s.name = unique_statement(d.name);
+  s.ranges = d.ranges;
   for (const Range& r : d.ranges) s.iterators.push_back(r.name);
   std::string constraints = "1 = 1";
   for (std::size_t k = 0; k < d.ranges.size(); ++k) {

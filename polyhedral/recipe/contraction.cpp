@@ -172,8 +172,14 @@ void plan_contractions(GroupPlanner& planner) {
     const std::string name = planner.schedule().statement(s).name;
     if (m > 2 * static_cast<double>(t.mr)) {
       ArgumentMap layout{{"order", arg(panel_order(*c))}, {"inner", arg(ArgumentMap{{c->j, arg(t.nr)}})}};
-      planner.attempt(make_step("promote", {{"array", arg(c->b->name)}, {"statement", arg(name)}, {"at", arg(c->k.back() + "t")}, {"memory", arg(std::string("l2"))}, {"layout", arg(layout)}}),
+      const bool packed = planner.attempt(make_step("promote", {{"array", arg(c->b->name)}, {"statement", arg(name)}, {"at", arg(c->k.back() + "t")}, {"memory", arg(std::string("l2"))}, {"layout", arg(layout)}}),
                       "promotion", "array " + c->b->name, "packed in panels of " + std::to_string(t.nr) + ": read once per " + std::to_string(t.mc) + " rows, contiguous");
+      const Schedule& now = planner.schedule();
+      if (packed && planner.threads() > 1 && n * static_cast<double>(t.kc) > 65536) {   // below, the threads' start-up is not earned
+        const Statement& copy = now.copies.back();
+        const TreePtr loop = loops_around(now.tree, now.statement_count() - 1)[loops_around(now.tree, now.statement_count() - 1).size() - c->b->args.size()];
+        planner.attempt(make_step("parallelize", {{"statement", arg(copy.name)}, {"loop", arg(loop->names.at(now.statement_count() - 1))}}), "parallel", "packing of " + c->b->name, "panels on threads");
+      }
     } else {
       planner.decline("promotion", "array " + c->b->name, "only " + std::to_string(static_cast<long>(m)) + " rows use it: packing costs more than it saves");
     }

@@ -25,9 +25,16 @@ class Builder {
     const isl::schedule order = to_isl(schedule_.tree, schedule_.domains());
     const isl::ast_node root = isl::ast_build::from_context(schedule_.scop->context).node_from(order);
     ScannedKernel kernel;
-    add_allocations(-1, kernel.body);
-    const LoopList body = walk_node(root);
-    kernel.body.insert(kernel.body.end(), body.begin(), body.end());
+    kernel.body = walk_node(root);
+    for (const StorageMap& m : schedule_.storage) {
+      std::set<int> around;   // the loops down to `at`: the buffer is one per iteration of these
+      if (m.at >= 0)
+        for (const TreePtr& loop : loops_around(schedule_.tree, find_loop(schedule_.tree, m.at)->member.begin()->first)) {
+          around.insert(loop->id);
+          if (loop->id == m.at) break;
+        }
+      kernel.body = allocate_in(kernel.body, m, around);
+    }
     kernel.workspace = workspace();
     return kernel;
   }
@@ -60,16 +67,10 @@ class Builder {
     const std::string name = isl_id_get_name(id);
     isl_id_free(id);
     const int outer = pending_;
-    const int loop = std::stoi(name.substr(5));
-    pending_ = loop;
-    scanned_loops_.erase(loop);
+    pending_ = std::stoi(name.substr(5));
     LoopList body = walk_node(isl::manage(isl_ast_node_mark_get_node(node.get())));
     pending_ = outer;
-    if (scanned_loops_.count(loop)) return body;
-    LoopList with;   // the loop runs once and isl removed it: its buffers are allocated here
-    add_allocations(loop, with);
-    with.insert(with.end(), body.begin(), body.end());
-    return with;
+    return body;
   }
 
   LoopList walk_if(const isl::ast_node& node) {
@@ -95,14 +96,8 @@ class Builder {
     made.iterator = once ? "" : unique_name(loop ? readable_name(*loop) : "c");
     const ExprPtr value = once ? lower : index(made.iterator);
     iterators_[scanned] = value;
-    if (id >= 0) {
-      loop_values_[id] = value;
-      scanned_loops_.insert(id);
-    }
-    LoopList body;
-    if (id >= 0) add_allocations(id, body);
-    const LoopList inner = walk_node(isl::manage(isl_ast_node_for_get_body(node.get())));
-    body.insert(body.end(), inner.begin(), inner.end());
+    if (id >= 0) loop_values_[id] = value;
+    LoopList body = walk_node(isl::manage(isl_ast_node_for_get_body(node.get())));
     if (once) return body;
     used_names_.erase(made.iterator);
     made.lower = lower;
@@ -110,7 +105,9 @@ class Builder {
     made.step = step_of(node);
     if (loop) describe(*loop, made);
     made.body = std::move(body);
-    return {make_loop(std::move(made))};
+    const LoopPtr loop_node = make_loop(std::move(made));
+    loop_ids_[loop_node.get()] = id;
+    return {loop_node};
   }
 
   // The exclusive upper bound of `c <= e` or `c < e`.
@@ -279,9 +276,51 @@ class Builder {
     return b;
   }
 
-  void add_allocations(int id, LoopList& body) const {
-    for (const StorageMap& m : schedule_.storage)
-      if (m.at == id) body.push_back(make_loop(Allocate{buffer_of(m)}));
+  static bool uses(const ExprPtr& e, const std::string& buffer) {
+    bool found = false;
+    walk(e, [&](const Expr& x) { found = found || (x.op == Op::kRead && x.name == buffer); });
+    return found;
+  }
+
+  static bool uses(const LoopPtr& node, const std::string& buffer) {
+    if (const auto* s = std::get_if<Store>(&node->node)) {
+      const bool indexed = std::any_of(s->subscripts.begin(), s->subscripts.end(), [&](const ExprPtr& e) { return uses(e, buffer); });
+      return s->buffer == buffer || indexed || uses(s->value, buffer);
+    }
+    const auto any = [&](const LoopList& list) {
+      return std::any_of(list.begin(), list.end(), [&](const LoopPtr& l) { return uses(l, buffer); });
+    };
+    if (const auto* f = std::get_if<For>(&node->node)) return any(f->body);
+    if (const auto* i = std::get_if<If>(&node->node)) return uses(i->condition, buffer) || any(i->then) || any(i->otherwise);
+    return false;
+  }
+
+  // Declares the buffer where each iteration of the loops `around` has its own, before its first use. isl may have removed any
+  // of these loops because it runs once, so the place is found in the loops that are there.
+  LoopList allocate_in(const LoopList& block, const StorageMap& m, const std::set<int>& around) {
+    std::vector<std::size_t> users;
+    for (std::size_t i = 0; i < block.size(); ++i)
+      if (uses(block[i], m.buffer)) users.push_back(i);
+    if (users.empty()) return block;
+    LoopList out = block;
+    const LoopPtr& first = block[users[0]];
+    const auto* f = std::get_if<For>(&first->node);
+    if (users.size() == 1 && f && loop_ids_.count(first.get()) && around.count(loop_ids_.at(first.get()))) {
+      For copy = *f;
+      copy.body = allocate_in(f->body, m, around);
+      out[users[0]] = make_loop(std::move(copy));
+      loop_ids_[out[users[0]].get()] = loop_ids_.at(first.get());
+      return out;
+    }
+    const auto* branch = std::get_if<If>(&first->node);
+    if (users.size() == 1 && branch && branch->otherwise.empty() && !uses(branch->condition, m.buffer)) {
+      If copy = *branch;
+      copy.then = allocate_in(branch->then, m, around);
+      out[users[0]] = make_loop(std::move(copy));
+      return out;
+    }
+    out.insert(out.begin() + static_cast<std::ptrdiff_t>(users[0]), make_loop(Allocate{buffer_of(m)}));
+    return out;
   }
 
   std::vector<Buffer> workspace() const {
@@ -313,7 +352,7 @@ class Builder {
   std::map<std::string, ExprPtr> iterators_;   // isl's iterator -> value
   std::map<int, ExprPtr> loop_values_;
   std::vector<std::pair<std::string, ExprPtr>> instance_;   // of the statement being built: its iterators' values
-  std::set<int> scanned_loops_;   // loops of the tree that became a `for` below the mark being walked
+  std::map<const LoopNode*, int> loop_ids_;   // the tree loop of each `for` made
   std::set<std::string> used_names_;
   int pending_ = -1;
 };

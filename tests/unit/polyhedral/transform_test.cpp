@@ -72,6 +72,13 @@ TEST(Transform, ContractAtARowKeepsTheRow) {
   EXPECT_NE(text.find("allocate y.t: f32[1, 8] stack"), std::string::npos) << text;
 }
 
+// isl removes loops that run once and may then visit their statements one by one: the buffer is still declared once.
+TEST(Transform, ContractedArrayOfLoopsThatRunOnceIsDeclaredOnce) {
+  const Program p = equations({"t[i, j] = x[i, j] + 1.0 for i in 0..1, j in 0..1", "y[i, j] = t[i, j] * 2.0"}, "y");
+  EXPECT_EQ(body(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i", "j"]}, {"do": "contract", "array": "y.t"})"),
+            "  allocate y.t: f32[1, 1] stack\n  y.t[0, 0] = x[0, 0] + 1.0\n  y[0, 0] = y.t[0, 0] * 2.0\n");
+}
+
 TEST(Transform, PromotePacksTheTileItReads) {
   const Program p = equations({"y[i, j] = sum[k](x[i, k] * x[k, j])"}, "y");
   const std::string text = body(p, R"({"do": "distribute", "statement": "y", "loop": "i"},

@@ -43,7 +43,8 @@ void Facts::add_condition(const ExprPtr& c) {
     return;
   }
   if (c->op == Op::kNot) return add_negation(c->args[0]);
-  if (c->args.size() != 2 || c->args[0]->type != DType::kI64) return;
+  // What is read from memory may change under the condition's roof.
+  if (c->args.size() != 2 || c->args[0]->type != DType::kI64 || !is_index_arithmetic(c)) return;
   const Linear d = difference(c->args[1], c->args[0]);
   const Linear less = sum(d, constant_form(1), -1);
   const Linear greater = sum(scaled(d, -1), constant_form(1), -1);

@@ -125,8 +125,8 @@ class Registers {
     inside.insert(f.iterator);
     std::vector<Place> places;
     for (const Access& a : all) {
-      if (!a.writes || a.atomic || a.padded || inside.count(a.buffer) || known(places, a) || varies(a, inside) ||
-          !apart_from_others(a, all))
+      if (!a.writes || a.atomic || a.padded || (a.lanes > 1 && a.lane_stride != 1) || inside.count(a.buffer) ||
+          known(places, a) || varies(a, inside) || !apart_from_others(a, all))
         continue;
       Place p{a, "", false};
       Facts running = facts;

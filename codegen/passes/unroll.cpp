@@ -17,6 +17,8 @@ namespace facet::passes {
 
 namespace {
 
+constexpr std::int64_t kMaxStatements =
+    600;                                 // of all copies together: compilers take a second for about so many vector statements
 constexpr std::int64_t kMaxCopies = 64;  // as many accumulators as two files of 32 registers hold
 
 // The form of subscript d without its iterator, if it is c * iterator + fixed.
@@ -130,6 +132,12 @@ LoopList zipped(const std::vector<LoopList>& copies) {
   return out;
 }
 
+std::int64_t statements_in(const LoopList& body) {
+  std::int64_t count = 0;
+  walk_nodes(body, [&](const LoopPtr& n) { count += !as<For>(n) && !as<If>(n) && !as<Sequence>(n) && !as<Comment>(n); });
+  return count;
+}
+
 LoopPtr plain(For f) {
   f.kind = LoopKind::kSerial;
   f.width = 0;
@@ -187,6 +195,10 @@ LoopList unroll(const For& f, const Facts& facts, Context& context) {
     if (extent.constant > kMaxCopies) {
       context.note("unroll", f.iterator, false,
                    std::to_string(extent.constant) + " copies are more than " + std::to_string(kMaxCopies));
+      return {plain(f)};
+    }
+    if (statements_in(f.body) * extent.constant > kMaxStatements) {
+      context.note("unroll", f.iterator, false, "more than " + std::to_string(kMaxStatements) + " statements");
       return {plain(f)};
     }
     return copies_of(f, f.lower, extent.constant, context);

@@ -26,6 +26,7 @@ class Maker {
       body = {nest(producer()), nest(put("s", at(), f32(pick({0, 1})))), reduction(), nest(consumer())};
     }
     if (chance(3)) body.push_back(row_sums());
+    if (chance(3)) body.push_back(row_statistics());
     return program({"M", "N", "K"},
                    {array("a", {M_, N_}), array("at", {N_, M_}), array("x", {M_, K_}), array("w", {K_, N_}), array("v", {N_}),
                     array("p", {M_, N_}, BufferRole::kOutput), array("s", {M_, N_}, BufferRole::kOutput),
@@ -127,6 +128,16 @@ class Maker {
                      put("y", at(), add(rd("y", at()), rd("p", at())))})};
     }
     return {inner({producer()}), inner({put("s", at(), f32(1))}), multiplied(), inner({consumer()})};
+  }
+  // Statistics of a row in local arrays of the row's loop; a row kept in a local array, sometimes.
+  LoopPtr row_statistics() {
+    const LoopKind kind = chance(2) ? LoopKind::kParallel : LoopKind::kSerial;
+    const auto along = [&](LoopPtr statement) { return loop("j", idx(0), N_, {std::move(statement)}, LoopKind::kVector, 4); };
+    LoopList body = {local("top", {idx(1)}), local("row", {idx(1), N_}), put("top", {idx(0)}, f32(static_cast<double>(pick({-9, 2}))))};
+    body.push_back(along(put("row", {idx(0), j_}, value(1))));
+    body.push_back(along(update("top", {idx(0)}, rd("row", {idx(0), j_}), chance(2) ? ReduceKind::kMax : ReduceKind::kSum)));
+    body.push_back(along(put("p", at(), sub(rd("row", {idx(0), j_}), rd("top", {idx(0)})))));
+    return loop("i", idx(0), M_, body, kind);
   }
   LoopPtr row_sums() {
     const ReduceKind kind = chance(2) ? ReduceKind::kSum : ReduceKind::kMax;

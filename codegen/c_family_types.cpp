@@ -43,8 +43,11 @@ std::string float_literal(DType type, double value) {
   if (std::isinf(value)) return std::string(value < 0 ? "-" : "") + (single ? "__builtin_inff()" : "__builtin_inf()");
   const double rounded = single ? static_cast<double>(static_cast<float>(value)) : value;
   if (std::isinf(rounded)) return float_literal(type, rounded);
+  // The fewest digits that read back, and enough of them to do without an exponent where the number is of common size.
+  const double size = std::fabs(rounded);
+  const int whole_digits = size >= 1 && size < 1e9 ? static_cast<int>(std::log10(size)) + 1 : 1;
   char buffer[64];
-  for (int digits = 1; digits <= 17; ++digits) {
+  for (int digits = whole_digits; digits <= 17; ++digits) {
     std::snprintf(buffer, sizeof buffer, "%.*g", digits, rounded);
     const double back = std::strtod(buffer, nullptr);
     if ((single ? static_cast<double>(std::strtof(buffer, nullptr)) : back) == rounded) break;

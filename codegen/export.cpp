@@ -98,10 +98,11 @@ class MainWriter : public CPrinter {
     }
   }
 
-  void declare_tensor(const Tensor& t) {
+  void declare_tensor(const Tensor& t) { declare_tensor(t, variable(t.name)); }
+  void declare_tensor(const Tensor& t, const std::string& name) {
     std::string shape;
     for (const ExprPtr& e : t.shape) shape += (shape.empty() ? "" : ", ") + index_text(e);
-    out.line("Tensor " + variable(t.name) + "(\"" + t.name + "\", " + dtype_name(t.dtype) + ", {" + shape + "});");
+    out.line("Tensor " + name + "(\"" + t.name + "\", " + dtype_name(t.dtype) + ", {" + shape + "});");
   }
 
   bool declared(const std::string& name) const { return names.has("tensor", name); }
@@ -119,8 +120,28 @@ class MainWriter : public CPrinter {
       declare_tensor(t);
       fill_constant(t);
     }
-    for (const std::string& name : program_.outputs)
+    for (const std::string& name : program_.outputs) {
       if (!declared(name)) declare_tensor(program_.tensor(name));
+      else if (is_separate_output(name)) declare_tensor(program_.tensor(name), result_variable(name));
+    }
+  }
+
+  // An input that is updated and given back: the kernels may take the two arrays as two arguments, "A.given" and "A".
+  bool is_separate_output(const std::string& name) const {
+    if (std::find(program_.inputs.begin(), program_.inputs.end(), name) == program_.inputs.end()) return false;
+    for (const ArgumentInfo& a : module_.arguments)
+      if (a.tensor == name && a.kind == ArgumentInfo::Kind::kOutput) return true;
+    return false;
+  }
+
+  std::string result_variable(const std::string& name) {
+    return is_separate_output(name) ? names.of("result", name + "_result") : variable(name);
+  }
+
+  std::string argument_variable(const ArgumentInfo& a) {
+    if (a.kind == ArgumentInfo::Kind::kOutput) return result_variable(a.tensor);
+    const std::size_t dot = a.tensor.rfind(".given");
+    return variable(dot != std::string::npos && !program_.tensors.count(a.tensor) ? a.tensor.substr(0, dot) : a.tensor);
   }
 
   void fill_sample(const Tensor& t) {
@@ -188,7 +209,7 @@ class MainWriter : public CPrinter {
       if (program_.tensor(name).data) add(inputs, variable(name) + ".data()");
     for (const std::string& name : program_.outputs) {
       const std::string e = names.of("expected", "expected_" + name);
-      out.line("Expected " + e + "(" + variable(name) + ");");
+      out.line("Expected " + e + "(" + result_variable(name) + ");");
       add(results, e + ".data()");
       add(bounds, e + ".bounds.data()");
     }
@@ -206,7 +227,7 @@ class MainWriter : public CPrinter {
     for (const Symbol& s : program_.symbols) out.line("args." + fields.of("field", s.name) + " = " + index_name(s.name) + ";");
     for (const ArgumentInfo& a : module_.arguments) {
       const bool read_only = a.kind != ArgumentInfo::Kind::kOutput && !a.in_out;
-      out.line("args." + a.field + " = static_cast<" + std::string(read_only ? "const " : "") + storage_type(a.dtype) + "*>(" + variable(a.tensor) + ".data());");
+      out.line("args." + a.field + " = static_cast<" + std::string(read_only ? "const " : "") + storage_type(a.dtype) + "*>(" + argument_variable(a) + ".data());");
     }
     out.line("std::vector<unsigned char> workspace(" + prefix + "workspace_bytes(&args) + 1);");
     out.line("int status = " + prefix + "prepare(&args, workspace.data());");
@@ -222,7 +243,7 @@ class MainWriter : public CPrinter {
     out.line("");
     out.line("bool right = true;");
     for (const std::string& name : program_.outputs)
-      out.line("right = check(" + variable(name) + ", " + names.of("expected", "expected_" + name) + ") && right;");
+      out.line("right = check(" + result_variable(name) + ", " + names.of("expected", "expected_" + name) + ") && right;");
     out.line("");
     out.line("std::vector<double> times;");
     out.open("for (int i = 0; i < repeat; ++i)");

@@ -74,6 +74,13 @@ std::string sanitized(const std::string& name) {
   return text;
 }
 
+bool names_word(const std::string& text, const std::string& word) {
+  const auto inside = [&](std::size_t i) { return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_'); };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (!(at > 0 && inside(at - 1)) && !inside(at + word.size())) return true;
+  return false;
+}
+
 const std::string& NameTable::of(const std::string& kind, const std::string& name) {
   const auto key = std::make_pair(kind, name);
   const auto it = names_.find(key);

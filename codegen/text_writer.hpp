@@ -51,6 +51,9 @@ class NameTable {
 // Words of C, C++17, the compilers' predefined macros and the headers that generated hosts include.
 const std::set<std::string>& c_family_words();
 
+// Whether the identifier `word` occurs in `text`.
+bool names_word(const std::string& text, const std::string& word);
+
 // `name` made of letters, digits and single underscores, not starting with a digit or an underscore.
 std::string sanitized(const std::string& name);
 

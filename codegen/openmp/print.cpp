@@ -125,14 +125,22 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   }
   for (const Symbol& s : program.symbols) {
     if (s.min >= 0) p.assume_non_negative(s.name);
-    if (printed.uses.symbols.count(s.name)) parameters.push_back("int64_t " + p.index_name(s.name));
+    p.index_name(s.name);   // parameters take their names before anything inside does
   }
-  if (!kernel.ops.empty()) p.out.comment(kernel.name + ": " + join(kernel.ops));
-  p.out.comment(kernel.comment);
-  p.out.open("void " + printed.function + "(" + join(parameters) + ")");
+  TextWriter head;
+  if (!kernel.ops.empty()) head.comment(kernel.name + ": " + join(kernel.ops));
+  head.comment(kernel.comment);
+  p.out.open("");
   p.statements(kernel.body);
   p.out.close();
-  printed.text = p.out.text();
+  printed.uses.symbols.clear();
+  for (const Symbol& s : program.symbols) {
+    if (!names_word(p.out.text(), p.index_name(s.name))) continue;
+    printed.uses.symbols.insert(s.name);
+    parameters.push_back("int64_t " + p.index_name(s.name));
+  }
+  head.raw("void " + printed.function + "(" + join(parameters) + ") " + p.out.text());
+  printed.text = head.text();
   helpers.insert(p.helpers.begin(), p.helpers.end());
   errors.insert(errors.end(), p.errors.begin(), p.errors.end());
   return printed;

@@ -30,11 +30,13 @@ template <int P> double rounded(double x) {
   const double y = std::ldexp(std::nearbyint(std::ldexp(x, -quantum)), quantum);
   return std::fabs(y) > Facts<P>::largest ? std::copysign(kInf, x) : y;
 }
+// True if no rounding was needed to get x (this program computes in f64, so f64 results count only if they are short).
+template <int P> bool exact(double x) { return P == 53 ? std::fabs(x) < 0x1p32 && x * 0x1p20 == std::nearbyint(x * 0x1p20) : rounded<P>(x) == x; }
 // Adds one operation's rounding to the propagated error p; overflow becomes infinity.
 template <int P> Real<P> finish(double v, double p, double ulps = 1) {
   using F = Facts<P>;
-  if (p == 0 && ulps == 1 && rounded<P>(v) == v) return {v, 0};
-  const double size = std::fabs(v), b = p + ulps * F::unit * size + F::tiny;
+  if (p == 0 && ulps == 1 && exact<P>(v)) return {v, 0};
+  const double size = std::fabs(v), b = p + ulps * (F::unit * size + F::tiny);
   if (size + b <= F::largest) return {v, b};
   if (!(b < kInf) || !F::wide) return {v, kInf};
   if (P != 53 && size - b > F::largest) return {std::copysign(kInf, v), 0};
@@ -111,7 +113,7 @@ constexpr const char* kPower = R"(template <int P> Real<P> pow(Real<P> a, Real<P
   if (!std::isfinite(v)) return corners(f, a, b, v);
   double p = 0;
   for (int s = 0; s < 4 && a.b + b.b > 0; ++s) p = std::fmax(p, std::fabs(f(a.v + (s & 1 ? a.b : -a.b), b.v + (s & 2 ? b.b : -b.b)) - v));
-  if (p == 0 && b.v == std::nearbyint(b.v) && std::fabs(b.v) <= 64 && rounded<P>(v) == v) return {v, 0};
+  if (p == 0 && b.v == std::nearbyint(b.v) && std::fabs(b.v) <= 64 && exact<P>(v)) return {v, 0};
   return finish<P>(v, a.b + b.b < kInf ? p : kInf, 8 + 2 * (a.v == 0 ? 0 : std::fabs(b.v * std::log(std::fabs(a.v)))));
 }
 )";
@@ -245,7 +247,7 @@ template <int P> Real<P> added(Real<P> s, Real<P> t, float& magnitude) {
   const double v = s.v + t.v, p = s.b + t.b;
   if (!std::isfinite(v)) return s + t;
   magnitude = round_up(std::fmax(static_cast<double>(magnitude), std::fabs(s.v)) + std::fabs(t.v));
-  if (p == 0 && rounded<P>(v) == v) return {v, 0};
+  if (p == 0 && exact<P>(v)) return {v, 0};
   return finish<P>(v, p + Facts<P>::unit * static_cast<double>(magnitude));
 }
 template <class T> void store(Array<T>& a, std::size_t k, T x) {
@@ -414,7 +416,7 @@ std::string prelude_text(const std::set<Piece>& used) {
 
 const std::set<std::string>& prelude_words() {
   static const std::set<std::string> words = {
-      "Real", "Facts", "Whole", "Array", "Scalar", "Sum", "Product", "Extremum", "Fold", "ArgReal", "ArgWhole", "kInf", "rounded",
+      "Real", "Facts", "Whole", "Array", "Scalar", "Sum", "Product", "Extremum", "Fold", "ArgReal", "ArgWhole", "kInf", "rounded", "exact",
       "finish", "alike", "corners", "max_of", "min_of", "continuous", "max", "min", "abs", "fmax", "fmin", "math", "step", "wave",
       "sigmoid_of", "sign_of", "pow", "remainder", "worse", "wrapped", "compare", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "convert", "is_nan", "is_inf", "select", "both", "either", "to_real",
       "to_real_unsigned", "saturated", "to_whole", "quotient", "residue", "floor_quotient", "floor_residue", "power", "calc", "add",

@@ -154,7 +154,7 @@ FloatFacts float_facts(DType type, bool flush_denormals) {
 
 Value finish_slow(DType type, const FloatFacts& facts, double v, double propagated, double ulp_factor) {
   const double size = std::fabs(v);
-  const double bound = propagated + ulp_factor * facts.unit * size + facts.tiny;
+  const double bound = propagated + ulp_factor * (facts.unit * size + facts.tiny);
   if (!(bound < kAmbiguous) || std::isnan(v)) return float_value(v, kAmbiguous);
   if (size + bound <= facts.largest) return float_value(v, bound);
   // Beyond the largest value: a kernel of this precision has infinity; a 16-bit type may have been computed wider.

@@ -46,10 +46,11 @@ struct FloatFacts {
 };
 FloatFacts float_facts(DType type, bool flush_denormals);
 
-// True if `value` is a finite value of `type`.
+// True if a result that is this f64 `value` is a value of `type` without rounding. The reference computes in f64, so for f64 the
+// value itself cannot tell whether it was rounded: there only multiples of 2^-20 below 2^32 count, which roundings never hit.
 inline bool representable(DType type, double value) {
   switch (type) {
-    case DType::kF64: return true;
+    case DType::kF64: return std::fabs(value) < 0x1p32 && value * 0x1p20 == std::nearbyint(value * 0x1p20);
     case DType::kF32: return static_cast<double>(static_cast<float>(value)) == value;
     default: break;
   }

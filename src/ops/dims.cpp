@@ -1,7 +1,9 @@
 // Affine normal form of extents.
 #include "src/ops/dims.hpp"
 
+#include <cstdlib>
 #include <map>
+#include <numeric>
 
 namespace facet {
 
@@ -188,6 +190,13 @@ std::optional<ExprPtr> exact_quotient(const ExprPtr& a, const ExprPtr& b) {
   const std::int64_t q = it->second.coefficient / first->second.coefficient;
   if (!same_dim(a, idx_mul(idx(q), b))) return std::nullopt;
   return idx(q);
+}
+
+std::int64_t content_of(const ExprPtr& e) {
+  const Linear l = linear(e);
+  std::int64_t g = std::abs(l.constant);
+  for (const auto& [key, term] : l.terms) g = std::gcd(g, std::abs(term.coefficient));
+  return g;
 }
 
 std::string shape_text(const Shape& shape) {

@@ -30,6 +30,9 @@ std::optional<ExprPtr> product_of(const Shape& dims);
 // Quotient when `a` is exactly a multiple of the constant or of the expression b; none otherwise.
 std::optional<ExprPtr> exact_quotient(const ExprPtr& a, const ExprPtr& b);
 
+// e = content * rest with the largest whole content (gcd of all coefficients); content 0 for e = 0.
+std::int64_t content_of(const ExprPtr& e);
+
 std::string shape_text(const Shape& shape);   // "[N, 3]"
 
 }  // namespace facet

@@ -139,13 +139,9 @@ Count count_of(const Shape& shape) {
       c.constant *= *constant_of(e);
       continue;
     }
-    ExprPtr rest = normal(e);
-    for (std::int64_t f = 2; f <= 4096; ++f)
-      while (const std::optional<ExprPtr> q = exact_quotient(rest, idx(f))) {
-        rest = *q;
-        c.constant *= f;
-      }
-    c.symbolic.push_back(to_text(rest));
+    const std::int64_t content = content_of(e);
+    c.constant *= content;
+    c.symbolic.push_back(to_text(*exact_quotient(e, idx(content))));
   }
   std::sort(c.symbolic.begin(), c.symbolic.end());
   return c;

@@ -69,7 +69,10 @@ class ProgramMapper {
           piece.push_back(nest);
           pieces.push_back(std::move(piece));
         };
-        if (std::optional<gpu::SplitReduction> split = gpu::split_reduction(n, context_)) {
+        const std::vector<LoopPtr> distributed = gpu::distribute(gpu::chain_of(n, result_), context_, &workspace_);
+        if (!distributed.empty()) {
+          for (const LoopPtr& nest : distributed) add(nest);
+        } else if (std::optional<gpu::SplitReduction> split = gpu::split_reduction(n, context_)) {
           workspace_.push_back(split->partial);
           add(split->parts);
           add(split->rest);

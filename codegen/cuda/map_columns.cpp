@@ -32,7 +32,9 @@ class ColumnMapper {
     for (const For& f : chain_.loops) points *= typical_trips(f, context_);
     for (const For& f : sum_.nest.loops) length *= typical_trips(f, context_);
     x_ = chain_.loops.back();
-    const bool along = coalesced_accesses(chain_.body, x_.iterator, context_) > 0;
+    double best_inner = 0;
+    for (const For& f : sum_.nest.loops) best_inner = std::max(best_inner, coalesced_accesses(chain_.body, f.iterator, context_));
+    const bool along = coalesced_accesses(chain_.body, x_.iterator, context_) > best_inner;
     if (!along || points >= kFewPoints || length < kLongSum || typical_trips(x_, context_) < kSide) return std::nullopt;
     if (nest_moves_with_itself()) return std::nullopt;
     return build();

@@ -73,6 +73,10 @@ struct SingleReduction {
 };
 std::optional<SingleReduction> single_reduction_of(const LoopList& body);
 
+// The nests that share the chain's loops, each with loops of its own, in order; empty when they stay together. Arrays between
+// them are added to `workspace`.
+std::vector<LoopPtr> distribute(const Chain& chain, MapContext& context, std::vector<Buffer>* workspace);
+
 // A long reduction to one place in two passes.
 struct SplitReduction {
   Buffer partial;

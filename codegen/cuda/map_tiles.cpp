@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kSide = 16;       // threads along each side of the tile
 constexpr std::int64_t kDepth = 8;      // of the tiles along k
-constexpr double kEnoughBlocks = 132;    // one for each multiprocessor of the machine at hand is enough to prefer larger tiles
+constexpr double kEnoughBlocks = 96;     // most multiprocessors of a large device have work: larger tiles are better then
 
 struct Role {
   std::vector<For> loops;

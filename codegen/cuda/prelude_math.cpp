@@ -98,7 +98,12 @@ PreludeDialect cuda_prelude() {
 }
 
 std::string cuda_environment() {
-  return R"(#if defined(__CUDACC_RTC__)
+  return R"(#if defined(__NVCC__) || defined(__CUDACC_RTC__)
+// Meant as they are: a mean over no elements divides by 0, a total may turn out not to be needed.
+#pragma nv_diag_suppress 39, 550
+#endif
+
+#if defined(__CUDACC_RTC__)
 // The run-time compiler comes without the C headers and without the host compiler's built-in functions.
 typedef signed char int8_t;
 typedef unsigned char uint8_t;

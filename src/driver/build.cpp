@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "codegen/cuda/map.hpp"
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
 #include "src/run/inputs.hpp"
@@ -85,8 +86,9 @@ Result<Built> build_loops(const Loaded& loaded, const Options& options, const Ma
   Result<Scheduled> scheduled = schedule_program(loaded.program, built.plan.recipe, schedule_options(loaded, options, machine));
   if (!scheduled) return scheduled.errors();
   built.scheduled = std::move(*scheduled);
-  // Requests become code: vectors, unrolled tiles, named values. From here on the printers only spell.
-  built.loops = target_base(options) == "cuda" ? built.scheduled.loops
+  // Requests become code: vectors, unrolled tiles, named values; for a GPU, blocks, threads and tiles of the nests that the recipe
+  // has not mapped. From here on the printers only spell.
+  built.loops = target_base(options) == "cuda" ? map_to_gpu(built.scheduled.loops, machine.gpu, &built.passes)
                                                : lower_for_cpu(built.scheduled.loops, machine.cpu, &built.passes);
   built.analysis_ms = now_ms() - start;
   return built;

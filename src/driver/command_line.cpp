@@ -39,6 +39,8 @@ constexpr Row kRows[] = {
     {"diff", "What two recipes do differently.", "facet diff a.recipe.json b.recipe.json", false},
     {"fuzz", "Run random programs and recipes against the reference.", "facet fuzz --count 1000 --seed 7", false},
     {"doctor", "What this machine has and lacks: compilers, GPU, libraries, measured ceilings.", "facet doctor", false},
+    {"selftest", "Check every operator's samples, and given programs, on the GPU (or in the GPU-mode interpreter).",
+     "facet selftest --target cuda\nfacet selftest --target cuda examples/*/program.json", false},
     {"import", "Read a program from C or ONNX.", "facet import c kernel.c -o kernel.json", false},
 };
 
@@ -88,11 +90,15 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
     app->add_flag("--verify", o->verify, "Compare every output element with the reference");
     app->add_flag("--time", o->time, "Measure the kernels");
   }
-  if (verb == "run" || verb == "fuzz") app->add_option("--seed", o->seed, "Seed of random inputs (default 1)")->type_name("S");
+  if (verb == "run" || verb == "fuzz" || verb == "selftest") app->add_option("--seed", o->seed, "Seed of random inputs (default 1)")->type_name("S");
   if (verb == "explain") app->add_option("--html", o->html, "Write a page instead of text")->type_name("FILE");
   if (verb == "fuzz") app->add_option("--count", o->count, "Pairs of programs and recipes (default 100)")
         ->type_name("N")->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
   if (verb == "diff") app->add_option("recipes", o->files, "Two recipes")->required()->expected(2)->type_name("R1 R2");
+  if (verb == "selftest") {
+    app->add_option("programs", o->files, "Program files to check as well")->expected(0, -1)->type_name("PROGRAM...");
+    app->add_option("--target", o->target, "cuda runs on the GPU; anything else is the GPU-mode interpreter")->type_name("T");
+  }
   if (verb == "import") {
     app->add_option("source", o->files, "c or onnx, and the file")->required()->expected(2)->type_name("c|onnx FILE");
     app->add_option("-o,--output", o->output, "Write the program here")->type_name("FILE");

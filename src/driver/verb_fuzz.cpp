@@ -5,6 +5,7 @@
 // seed, program and recipe.
 #include <map>
 
+#include "codegen/cuda/map.hpp"
 #include "codegen/passes/passes.hpp"
 #include "polyhedral/facet_polyhedral.hpp"
 #include "src/driver/execute.hpp"
@@ -49,9 +50,10 @@ std::string try_recipe(const Program& program, const Recipe& recipe, const Sched
     for (const Variant& v : complete->variants)
       for (const Group& g : v.groups)
         for (const Step& s : g.steps) ++tally->accepted[s.verb];
-  const LoopProgram trees[] = {scheduled->loops, lower_for_cpu(scheduled->loops, options.machine.cpu, nullptr)};
-  const char* const names[] = {"as scanned", "after the loop passes"};
-  for (int i = 0; i < 2; ++i) {
+  const LoopProgram trees[] = {scheduled->loops, lower_for_cpu(scheduled->loops, options.machine.cpu, nullptr),
+                               map_to_gpu(scheduled->loops, options.machine.gpu, nullptr)};
+  const char* const names[] = {"as scanned", "after the loop passes", "mapped to a GPU"};
+  for (int i = 0; i < 3; ++i) {
     HostTensors buffers = argument_values({program, "", options.sizes}, trees[i].inputs, tensors);
     InterpretOptions interpret_options;
     interpret_options.max_steps = kMaxSteps;

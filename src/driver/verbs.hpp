@@ -24,6 +24,7 @@ Result<Outcome> verb_compile(const Options& options);
 Result<Outcome> verb_run(const Options& options);
 Result<Outcome> verb_diff(const Options& options);
 Result<Outcome> verb_doctor(const Options& options);
+Result<Outcome> verb_selftest(const Options& options);
 Result<Outcome> verb_fuzz(const Options& options);
 
 struct Verb {

@@ -107,6 +107,20 @@ TEST(MapToGpu, RowSumsReduceAndColumnSumsDoNot) {
   check(sums(true), {{"M", 5}, {"N", 0}});
 }
 
+TEST(MapToGpu, NestsThatShareOuterLoopsAreDistributed) {
+  // for b: t[i,j] = x[b,i,j] + 1; m[i] = max_j t[i,j]; y[b,i,j] = t[i,j] - m[i], with t and m local to b.
+  const ExprPtr x = get("x", {ix("b"), ix("i"), ix("j")});
+  const LoopList body = {local("t", {idx(6), idx(7)}, MemorySpace::kStack), local("m", {idx(6)}, MemorySpace::kStack),
+                         loop("i", idx(6), {loop("j", idx(7), {put("t", {ix("i"), ix("j")}, add(x, f32(1)))})}),
+                         loop("i", idx(6), {put("m", {ix("i")}, f32(-1e9)), loop("j", idx(7), {update("m", {ix("i")}, get("t", {ix("i"), ix("j")}), ReduceKind::kMax)})}),
+                         loop("i", idx(6), {loop("j", idx(7), {put("y", {ix("b"), ix("i"), ix("j")}, binary(Op::kSub, get("t", {ix("i"), ix("j")}), get("m", {ix("i")})))})})};
+  const LoopProgram p = program_of({buffer("x", {ix("M"), idx(6), idx(7)}, BufferRole::kInput), buffer("y", {ix("M"), idx(6), idx(7)}, BufferRole::kOutput)}, {loop("b", ix("M"), body)}, two_symbols(3, 1));
+  const Mapped m = check(p);
+  EXPECT_TRUE(noted(m, "3 nests shared it"));
+  EXPECT_EQ(m.program.kernels.size(), 3u);
+  check(p, {{"M", 0}, {"N", 1}});
+}
+
 TEST(MapToGpu, LongColumnsShareAPoint) {
   const LoopProgram p = sums(false, 16384, 4096);
   for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {100, 33}, {0, 5}, {64, 64}}) EXPECT_TRUE(noted(check(p, {{"M", m}, {"N", n}}), "columns"));

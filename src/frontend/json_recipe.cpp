@@ -65,7 +65,10 @@ class RecipeReader {
     if (!json.fields(v, "a group", {"ops"}, {"name", "rewrites", "steps"})) return;
     if (const JsonValue* name = v.find("name"); name && !is_hole(*name)) g.name = json.name(*name, "a group").value_or("");
     if (const JsonValue* ops = v.find("ops"); ops && json.array(*ops, "\"ops\""))
-      for (const JsonValue* item : json.strings(*ops, "\"ops\"")) g.ops.push_back(item->text);
+      for (const JsonValue* item : json.strings(*ops, "\"ops\"")) {
+        if (std::count(g.ops.begin(), g.ops.end(), item->text)) json.complain(Code::kListedTwice, *item, {item->text, "\"ops\""});
+        g.ops.push_back(item->text);
+      }
     if (const JsonValue* rewrites = v.find("rewrites")) {
       g.rewrites_hole = is_hole(*rewrites);
       if (!g.rewrites_hole) g.rewrites = steps(*rewrites, "\"rewrites\"");

@@ -36,7 +36,7 @@ Result<std::string> stage_text(const Loaded& loaded, const Options& options) {
   if (options.stage == "statements") return built->scheduled.statements_text;
   if (options.stage == "deps") return built->scheduled.deps_text;
   if (options.stage == "schedule") return built->scheduled.schedule_text;
-  if (options.stage == "ast") return (options.measure ? to_text(built->scheduled.loops) : "") + to_text(built->loops);
+  if (options.stage == "ast") return to_text(built->loops);
   return source_text(loaded, options, *machine, *built);
 }
 

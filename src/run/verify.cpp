@@ -104,6 +104,7 @@ class OutputCheck {
       verdict_.reason = name + " has another shape or dtype than the reference";
       return verdict_;
     }
+    mean_square_root_ = root_mean_square();
     for (std::int64_t i = 0; i < verdict_.elements; ++i) check(i);
     conclude(sampled_inputs);
     return verdict_;
@@ -127,12 +128,29 @@ class OutputCheck {
     const Comparison c = is_float(wanted_.dtype) ? compare_float(wanted_.dtype, wanted_.floats[at], bound, got_.get(i)) : compare_int(i);
     if (std::isfinite(c.error)) {
       verdict_.max_abs_error = std::max(verdict_.max_abs_error, c.error);
-      const double size = std::fabs(is_float(wanted_.dtype) ? wanted_.floats[at] : static_cast<double>(wanted_.ints[at]));
+      const double size = std::max(std::fabs(wanted_at(at)), mean_square_root_);
       if (size > 0 && std::isfinite(size)) verdict_.max_rel_error = std::max(verdict_.max_rel_error, c.error / size);
     }
     verdict_.tolerance = std::max(verdict_.tolerance, c.tolerance);
     if (!c.right) return fail(i, c, c.what);
     ++verdict_.verified_elements;
+  }
+
+  double wanted_at(std::size_t at) const { return is_float(wanted_.dtype) ? wanted_.floats[at] : static_cast<double>(wanted_.ints[at]); }
+
+  // Of the finite reference values: elements much smaller than it came out of cancellation, and their own size says little.
+  double root_mean_square() const {
+    double sum = 0;
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < verdict_.elements; ++i) {
+      const std::size_t at = static_cast<std::size_t>(i);
+      if (!wanted_.defined.empty() && !wanted_.defined[at]) continue;
+      const double v = wanted_at(at);
+      if (!std::isfinite(v)) continue;
+      sum += v * v;
+      ++count;
+    }
+    return count > 0 ? std::sqrt(sum / static_cast<double>(count)) : 0;
   }
 
   Comparison compare_int(std::int64_t i) const {
@@ -175,6 +193,7 @@ class OutputCheck {
   const ReferenceTensor& wanted_;
   const HostTensor& got_;
   bool sampled_;
+  double mean_square_root_ = 0;
   std::int64_t compared_ = 0;
   OutputVerdict verdict_;
   Worst worst_;

@@ -21,7 +21,7 @@ struct OutputVerdict {
   bool verified = false;
   std::string reason;                  // why not; names the worst element
   double max_abs_error = 0;
-  double max_rel_error = 0;            // of elements whose reference is not 0
+  double max_rel_error = 0;            // relative to the element or, where terms cancelled, to the output's root mean square
   double tolerance = 0;                // largest bound used
   std::int64_t elements = 0;
   std::int64_t verified_elements = 0;  // compared and within their bound

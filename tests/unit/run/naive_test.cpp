@@ -67,6 +67,27 @@ TEST(Naive, Equations) {
     "outputs": ["s", "m", "g", "t", "q", "w", "v", "z", "n", "f", "d", "p", "b"]})json"), {{"N", 9}});
 }
 
+TEST(Naive, Loops) {
+  expect_naive_agrees(read_text(R"json({"facet": 1, "name": "nest", "symbols": {"N": {"min": 1, "max": 99, "default": 12}},
+    "tensors": {"A": {"dtype": "f32", "shape": ["N", "N"], "sample": "spd"}, "R": {"dtype": "f64", "shape": ["N"]}, "x": {"dtype": "f32", "shape": ["N"]}},
+    "inputs": ["A", "x"],
+    "ops": [{"op": "loops", "in": ["N", "x"], "inout": "A", "out": "R",
+      "code": ["for (int i = 0; i < N; i++) {",
+               "  for (int j = 0; j < i; j++) {",
+               "    for (int k = 0; k < j; k++) A[i][j] -= A[i][k] * A[j][k];",
+               "    A[i][j] /= A[j][j];",
+               "  }",
+               "  for (int k = 0; k < i; k++) A[i][i] -= A[i][k] * A[i][k];",
+               "  A[i][i] = sqrtf(A[i][i]);",
+               "}",
+               "for (int i = N - 1; i >= 0; i--) {",
+               "  double s = 0;",
+               "  for (int j = 0; j < N; j += 2) s += A[i][j] * x[j];",
+               "  if (i % 2 == 0) R[i] = s; else R[i] = fmax(s, x[i]);",
+               "}"]}],
+    "outputs": ["A", "R"]})json"), {{"N", 12}});
+}
+
 // Every operator's first sample, as nodes of one program (one compilation).
 TEST(Naive, Operators) {
   Program all;

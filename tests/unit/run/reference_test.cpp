@@ -72,6 +72,13 @@ TEST(Reference, SelectIsAChoice) {
   EXPECT_FALSE(ambiguous(y, 0));
 }
 
+TEST(Reference, RoundedF64ResultsAreNotExact) {
+  const ReferenceTensor third = map_of(DType::kF64, {1, 6}, DType::kF64, binary(Op::kDiv, x_at(DType::kF64), literal(DType::kF64, 3)));
+  ASSERT_EQ(third.bounds.size(), 2U);
+  EXPECT_GT(third.bounds[0], 0) << "a kernel may contract or reorder what follows";
+  EXPECT_EQ(third.bounds[1], 0) << "6 / 3 is 2 for everyone";
+}
+
 TEST(Reference, LiteralsAreValuesOfTheirDtype) {
   const ReferenceTensor y = map_of(DType::kF32, {1}, DType::kF32, binary(Op::kMul, x_at(), literal(DType::kF32, 0.1)));
   EXPECT_EQ(y.floats[0], static_cast<double>(0.1F));

@@ -140,7 +140,7 @@ void define_tile(OpBuilder& b) {
   std::vector<Piece> pieces = {{indices_of(l), {}}};
   for (std::size_t a = 0; a < repeats.size(); ++a) {
     const ExprPtr& extent = b.shape(0)[a];
-    if (repeats[a] == 1) continue;
+    if (repeats[a] <= 1) continue;   // of 0 copies no element is ever read
     if (const std::optional<std::int64_t> n = constant_of(extent)) {
       for (Piece& p : pieces) p.read[a] = *n <= 1 ? idx(0) : idx_mod(l[a].index(), *n);
       continue;

@@ -212,7 +212,12 @@ CPrinter::Spelled CPrinter::infix_text(const ExprPtr& e) {
   Level side = infix.level;
   if (infix.level == Level::kCompare || infix.level == Level::kEqual) side = Level::kShift;
   if (infix.level <= Level::kBitAnd) side = e->op == Op::kAnd || e->op == Op::kOr ? Level::kEqual : Level::kUnary;
+  // C spreads a scalar over the lanes itself, where the other operand is a vector.
+  const bool spreads = lanes > 1 && is_float(type) && (arithmetic || e->op == Op::kDiv);
+  const auto is_vector = [](const ExprPtr& a) { return a->lanes > 1 && a->op != Op::kSplat; };
+  const bool beside_vector = is_vector(e->args[0]) || is_vector(e->args[1]);
   const auto operand = [&](const ExprPtr& a, Level level) {
+    if (spreads && beside_vector && a->op == Op::kSplat && a->type == a->args[0]->type) return at(a->args[0], level);
     if (associative && a->op == e->op && a->type == e->type) return at(a, infix.level);
     return at(a, level);
   };

@@ -23,6 +23,7 @@ bool is_small_literal(const ExprPtr& e) {
 bool CPrinter::is_plain_index(const ExprPtr& e) const {
   if (e->type != DType::kI64 || e->lanes != 1) return false;
   if (e->op == Op::kIndex) return true;
+  if (e->op == Op::kValue) return e->int_value == 1;   // passes mark their index values so
   if (e->op == Op::kLiteral) return is_small_literal(e);
   if (!is_index_op(e->op)) return false;
   if (e->op == Op::kMul && !is_small_literal(e->args[0]) && !is_small_literal(e->args[1])) return false;

@@ -130,6 +130,9 @@ Result<Compiler> find_compiler(const std::string& wanted) {
     candidates = {wanted};
   } else {
     if (const char* cxx = std::getenv("CXX"); cxx && *cxx && !std::strchr(cxx, ' ')) candidates.push_back(cxx);
+#if defined(FACET_SANITIZE) && !defined(__clang__)
+    candidates.push_back("g++");   // the sanitizers' runtime is the tool's own
+#endif
     for (const char* c : {"clang++-19", "g++", "clang++", "c++", "g++-12"}) candidates.push_back(c);
   }
   for (const std::string& c : candidates) {

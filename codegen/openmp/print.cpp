@@ -5,6 +5,7 @@
 #include "codegen/openmp/print.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "codegen/c_family.hpp"
@@ -111,6 +112,43 @@ std::string join(const std::vector<std::string>& items) {
   return text;
 }
 
+// "scores.init, scores": which statements a loop nest holds; "" for anything but a nest.
+std::string statements_of(const LoopPtr& nest) {
+  std::vector<std::string> names;
+  const std::function<void(const LoopPtr&)> collect = [&](const LoopPtr& n) {
+    if (const For* f = std::get_if<For>(&n->node)) {
+      for (const LoopPtr& inner : f->body) collect(inner);
+    } else if (const If* i = std::get_if<If>(&n->node)) {
+      for (const LoopPtr& inner : i->then) collect(inner);
+      for (const LoopPtr& inner : i->otherwise) collect(inner);
+    } else if (const Sequence* q = std::get_if<Sequence>(&n->node)) {
+      for (const LoopPtr& inner : q->body) collect(inner);
+    } else if (const Store* s = std::get_if<Store>(&n->node)) {
+      if (!s->statement.empty() && std::find(names.begin(), names.end(), s->statement) == names.end()) names.push_back(s->statement);
+    }
+  };
+  if (std::get_if<For>(&nest->node)) collect(nest);
+  return join(names);
+}
+
+// head + items separated by commas, in lines of at most 120 columns.
+std::string wrapped(const std::string& head, const std::vector<std::string>& items) {
+  std::string text = head;
+  std::size_t column = head.size();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::size_t width = items[i].size() + 2;
+    if (i > 0 && column + width > 118) {
+      text += ",\n    ";
+      column = 4;
+    } else if (i > 0) {
+      text += ", ";
+    }
+    text += items[i];
+    column += width;
+  }
+  return text;
+}
+
 PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, NameTable& functions, std::set<HelperUse>& helpers, Diagnostics& errors) {
   PrintedKernel printed;
   printed.uses = uses_of(program, kernel.body);
@@ -131,7 +169,10 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   if (!kernel.ops.empty()) head.comment(kernel.name + ": " + join(kernel.ops));
   head.comment(kernel.comment);
   p.out.open("");
-  p.statements(kernel.body);
+  for (const LoopPtr& n : kernel.body) {
+    p.out.comment(statements_of(n));
+    p.statements({n});
+  }
   p.out.close();
   printed.uses.symbols.clear();
   for (const Symbol& s : program.symbols) {
@@ -139,7 +180,7 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
     printed.uses.symbols.insert(s.name);
     parameters.push_back("int64_t " + p.index_name(s.name));
   }
-  head.raw("void " + printed.function + "(" + join(parameters) + ") " + p.out.text());
+  head.raw(wrapped("void " + printed.function + "(", parameters) + ") " + p.out.text());
   printed.text = head.text();
   helpers.insert(p.helpers.begin(), p.helpers.end());
   errors.insert(errors.end(), p.errors.begin(), p.errors.end());

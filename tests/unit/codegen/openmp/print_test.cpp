@@ -36,6 +36,7 @@ TEST(PrintOpenmp, MatvecReadsAsWritten) {
   const Result<Module> m = print_openmp(matvec());
   ASSERT_TRUE(m) << to_text(m.errors());
   EXPECT_THAT(m->source.text, HasSubstr("void k0(const float* __restrict a, const float* __restrict x, float* __restrict y, int64_t N) {\n"
+                                        "  // y\n"
                                         "#if defined(_OPENMP)\n"
                                         "  #pragma omp parallel for schedule(static)\n"
                                         "#endif\n"

@@ -62,7 +62,7 @@ class MainWriter : public CPrinter {
     for (const char* w : {"argc", "argv", "symbols", "seed", "repeat", "values", "results", "bounds", "args", "workspace", "status", "right", "times",
                           "naive_impl", "Tensor", "Random", "Expected", "nearest", "rounded", "check", "is_right", "is_float", "now_ms", "read_npy",
                           "set_number", "get_number", "get_integer", "read_arguments", "fill_uniform", "fill_integers", "fill_normal", "fill_spd",
-                          "fill_permutation", "fill_value", "fill_iota", "fill_list", "half_bits", "half_value_of", "Dtype"})
+                          "fill_permutation", "fill_value", "fill_iota", "fill_list", "half_bits", "half_value_of", "Dtype", "DeviceArray", "cuda_check"})
       all.insert(w);
     return all;
   }
@@ -219,7 +219,36 @@ class MainWriter : public CPrinter {
     out.line("naive_" + program_.name + "(symbols, values, results, bounds);");
   }
 
+  bool on_device() const { return module_.target == "cuda"; }
+
+  // Arguments are device copies; what the kernels write is fetched after the run.
+  void call_on_device() {
+    const std::string prefix = "facet_" + module_.name + "_";
+    out.line("");
+    out.line(prefix + "args args = {};");
+    NameTable fields(c_family_words());
+    for (const Symbol& s : program_.symbols) out.line("args." + fields.of("field", s.name) + " = " + index_name(s.name) + ";");
+    std::vector<std::string> written;
+    for (const ArgumentInfo& a : module_.arguments) {
+      const bool read_only = a.kind != ArgumentInfo::Kind::kOutput && !a.in_out;
+      const std::string device = names.of("device", a.field + "_device");
+      out.line("DeviceArray " + device + "(" + argument_variable(a) + ".data(), " + argument_variable(a) + ".bytes.size());");
+      out.line("args." + a.field + " = static_cast<" + std::string(read_only ? "const " : "") + storage_type(a.dtype) + "*>(" + device + ".data);");
+      if (!read_only) written.push_back(device);
+    }
+    out.line("DeviceArray workspace(nullptr, " + prefix + "workspace_bytes(&args));");
+    out.line("int status = " + prefix + "prepare(&args, workspace.data, nullptr);");
+    out.line("if (status == 0) status = " + prefix + "run(&args, workspace.data, nullptr);");
+    out.open("if (status != 0)");
+    out.line("std::fprintf(stderr, \"" + prefix + "run answered status %d\\n\", status);");
+    out.line("return 1;");
+    out.close();
+    out.line("cuda_check(cudaDeviceSynchronize(), \"the kernels\");");
+    for (const std::string& device : written) out.line(device + ".fetch();");
+  }
+
   void call() {
+    if (on_device()) return call_on_device();
     const std::string prefix = "facet_" + module_.name + "_";
     out.line("");
     out.line(prefix + "args args = {};");
@@ -248,12 +277,13 @@ class MainWriter : public CPrinter {
     out.line("std::vector<double> times;");
     out.open("for (int i = 0; i < repeat; ++i)");
     out.line("const double begin = now_ms();");
-    out.line(prefix + "run(&args, workspace.data());");
+    out.line(prefix + (on_device() ? "run(&args, workspace.data, nullptr);" : "run(&args, workspace.data());"));
+    if (on_device()) out.line("cuda_check(cudaDeviceSynchronize(), \"the kernels\");");
     out.line("times.push_back(now_ms() - begin);");
     out.close();
     out.line("std::sort(times.begin(), times.end());");
     out.line("if (!times.empty()) std::printf(\"time: %.3f ms (median of %d runs, least %.3f ms)\\n\", times[times.size() / 2], repeat, times[0]);");
-    out.line(prefix + "destroy(&args, workspace.data());");
+    out.line(prefix + (on_device() ? "destroy(&args, workspace.data);" : "destroy(&args, workspace.data());"));
     out.line("return right ? 0 : 1;");
   }
 
@@ -261,6 +291,70 @@ class MainWriter : public CPrinter {
   const Program& program_;
   const Module& module_;
 };
+
+// What a main for device code has besides: checked calls and arrays on the device.
+const char* const kDeviceSupport = R"(
+namespace {
+
+void cuda_check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
+  std::exit(1);
+}
+
+// Device memory, with the host array that it is a copy of, if any.
+struct DeviceArray {
+  DeviceArray(void* host_data, std::size_t byte_count) : host(host_data), bytes(byte_count) {
+    cuda_check(cudaMalloc(&data, bytes > 0 ? bytes : 1), "cudaMalloc");
+    if (host != nullptr && bytes > 0) cuda_check(cudaMemcpy(data, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy to the device");
+  }
+  ~DeviceArray() { cudaFree(data); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  void fetch() {
+    if (bytes > 0) cuda_check(cudaMemcpy(host, data, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
+  }
+
+  void* data = nullptr;
+  void* host;
+  std::size_t bytes;
+};
+
+}  // namespace
+
+)";
+
+std::string device_cmake_text(const ExportRequest& request) {
+  const std::string target = "facet_" + request.module->name;
+  TextWriter w;
+  w.line("# " + request.program->name + ": kernels as a library, and a program that checks and times them.");
+  w.line("cmake_minimum_required(VERSION 3.18)");
+  w.line("if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)");
+  w.line("  set(CMAKE_CUDA_ARCHITECTURES 80 90)");
+  w.line("endif()");
+  w.line("project(" + target + " LANGUAGES CXX CUDA)");
+  w.line("");
+  for (const char* language : {"CXX", "CUDA"}) {
+    w.line(std::string("set(CMAKE_") + language + "_STANDARD 17)");
+    w.line(std::string("set(CMAKE_") + language + "_STANDARD_REQUIRED ON)");
+  }
+  w.line("find_package(CUDAToolkit REQUIRED)");
+  w.line("");
+  w.line("add_library(" + target + " STATIC " + request.module->source.name + " " + request.module->header.name + ")");
+  w.line("target_include_directories(" + target + " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})");
+  w.line("# The program's own policy: may a product and a sum be rounded once?");
+  w.line("target_compile_options(" + target + " PRIVATE --fmad=" + (request.program->numerics.contract ? "true" : "false") + ")");
+  w.line("target_link_libraries(" + target + " PUBLIC CUDA::cudart)");
+  w.line("");
+  w.line("add_executable(check_" + request.module->name + " main.cpp)");
+  w.line("target_compile_options(check_" + request.module->name + " PRIVATE -O2)");
+  w.line("target_compile_definitions(check_" + request.module->name + " PRIVATE FACET_FOLDER=\"${CMAKE_CURRENT_SOURCE_DIR}\")");
+  w.line("target_link_libraries(check_" + request.module->name + " PRIVATE " + target + ")");
+  w.line("");
+  w.line("enable_testing()");
+  w.line("add_test(NAME check_" + request.module->name + " COMMAND check_" + request.module->name + ")");
+  return w.text();
+}
 
 }  // namespace
 
@@ -273,11 +367,14 @@ std::string export_main_text(const ExportRequest& request) {
   head.line("");
   for (const char* h : {"algorithm", "chrono", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "string", "utility", "vector"}) head.line(std::string("#include <") + h + ">");
   head.line("");
+  const bool on_device = request.module->target == "cuda";
+  if (on_device) head.line("#include <cuda_runtime.h>\n");
   head.raw("#ifndef FACET_FOLDER\n#define FACET_FOLDER \".\"\n#endif\n\n");
-  return head.text() + request.naive_text + "\n" + kExportSupport + writer.text();
+  return head.text() + request.naive_text + "\n" + kExportSupport + (on_device ? kDeviceSupport : "") + writer.text();
 }
 
 std::string export_cmake_text(const ExportRequest& request) {
+  if (request.module->target == "cuda") return device_cmake_text(request);
   const std::string target = "facet_" + request.module->name;
   TextWriter w;
   w.line("# " + request.program->name + ": kernels as a library, and a program that checks and times them.");

@@ -14,7 +14,8 @@ namespace {
 constexpr int kMaxThreads = 1, kSharedPerBlock = 8, kWarpSize = 10, kMultiprocessors = 16, kMajor = 75, kMinor = 76,
               kRegistersPerSm = 82, kSharedOptIn = 97, kMaxGridX = 5, kMaxGridY = 6, kMaxGridZ = 7;
 constexpr int kFuncSharedBytes = 1, kFuncLocalBytes = 3, kFuncRegisters = 4, kFuncMaxDynamicShared = 8;
-constexpr unsigned kNonBlockingStream = 1;
+// Ordered with the legacy stream, on which memset and copies run: they may return before the device has done them.
+constexpr unsigned kOrderedStream = 0;
 
 int attribute(const CudaApi& api, int which) {
   int value = 0;
@@ -123,7 +124,7 @@ Result<Done> CudaRunner::State::start(const CudaRunOptions& options) {
   binary = std::move(*compiled);
   if (const Result<Done> r = check(api->context_retain(&context, 0), "cuDevicePrimaryCtxRetain"); !r) return r;
   if (const Result<Done> r = check(api->context_set(context), "cuCtxSetCurrent"); !r) return r;
-  if (const Result<Done> r = check(api->stream_create(&stream, kNonBlockingStream), "cuStreamCreate"); !r) return r;
+  if (const Result<Done> r = check(api->stream_create(&stream, kOrderedStream), "cuStreamCreate"); !r) return r;
   return check(api->module_load(&library, binary.cubin.data()), "cuModuleLoadData");
 }
 

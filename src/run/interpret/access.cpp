@@ -128,6 +128,7 @@ void Machine::store(const Instr& i, Agent* agent) {
 }
 
 void Machine::out_of_bounds(const Instr& i, const AccessInfo& info, const Instance& m, const std::int64_t* subscripts, bool write) {
+  if (!fresh(i, Finding::Kind::kOutOfBounds)) return;
   Finding f;
   f.kind = Finding::Kind::kOutOfBounds;
   f.buffer = m.buffer ? m.buffer->name : "?";
@@ -138,6 +139,7 @@ void Machine::out_of_bounds(const Instr& i, const AccessInfo& info, const Instan
 }
 
 void Machine::uninitialised(const Instr& i, const Instance& m, std::int64_t offset) {
+  if (!fresh(i, Finding::Kind::kUninitialised)) return;
   Finding f;
   f.kind = Finding::Kind::kUninitialised;
   f.buffer = m.buffer->name;
@@ -147,6 +149,7 @@ void Machine::uninitialised(const Instr& i, const Instance& m, std::int64_t offs
 }
 
 void Machine::race(const Instr& i, const Instance& m, std::int64_t offset, const Stamp& earlier, bool write) {
+  if (!fresh(i, Finding::Kind::kRace)) return;
   Finding f;
   f.kind = Finding::Kind::kRace;
   f.buffer = m.buffer->name;
@@ -165,11 +168,13 @@ std::string Machine::agent_name(std::int32_t agent) const {
   return "block " + point(b, grid_) + " thread " + point(t, block_);
 }
 
-// Counts the finding; keeps the first of each instruction and kind.
-void Machine::find(Finding f, const Instr& i) {
+// Counts a finding; true for the first of each instruction and kind, which is to be described.
+bool Machine::fresh(const Instr& i, Finding::Kind kind) {
   ++report_->finding_count;
-  const bool fresh = reported_.insert({&i, static_cast<int>(f.kind)}).second;
-  if (!fresh || static_cast<int>(report_->findings.size()) >= options_.max_findings) return;
+  return reported_.insert({&i, static_cast<int>(kind)}).second && static_cast<int>(report_->findings.size()) < options_.max_findings;
+}
+
+void Machine::find(Finding f, const Instr& i) {
   f.kernel = code_->kernel;
   if (f.statement.empty()) f.statement = code_->sites[static_cast<std::size_t>(i.site)];
   f.text = to_text(f.kind) + " in " + f.kernel + ", " + f.statement + ": " + f.text;

@@ -120,6 +120,7 @@ void Machine::combine(std::vector<Agent>* agents, std::size_t first, std::size_t
   std::vector<Slot> values(last - first);
   for (std::size_t t = first; t < last; ++t) values[t - first] = (*agents)[t].regs[i.a];
   if (width > 32 || (width & (width - 1)) != 0 || values.size() % width != 0) {
+    if (!fresh(i, Finding::Kind::kDivergence)) return;
     Finding f;
     f.kind = Finding::Kind::kDivergence;
     f.text = "a warp of " + std::to_string(values.size()) + " threads cannot exchange in groups of " + std::to_string(width);
@@ -172,7 +173,7 @@ void Machine::diverged(std::vector<Agent>* agents, std::size_t first, std::size_
   f.text += std::to_string(halted) + " have ended";
   const Instr& at = code_->instrs[static_cast<std::size_t>(waiting.begin()->first) - 1];
   clock_.now.agent = waiting.begin()->second.second;
-  find(std::move(f), at);
+  if (fresh(at, Finding::Kind::kDivergence)) find(std::move(f), at);
   clock_.now.epoch = ++epoch_;
   for (std::size_t t = first; t < last; ++t)
     if ((*agents)[t].state == Agent::State::kWaiting) (*agents)[t].state = Agent::State::kReady;

@@ -49,6 +49,7 @@ bool Machine::run_cpu(const Bytecode& code, std::vector<Instance>* globals) {
   clock_.warp = 1;
   reported_.clear();
   for (const std::string& name : code.parallel_sets) {
+    if (!fresh(code.instrs.back(), Finding::Kind::kRace)) break;
     Finding f;
     f.kind = Finding::Kind::kRace;
     f.statement = "set " + name;

@@ -85,6 +85,7 @@ class Machine {
   const Instr& waiting_at(const Agent& a) const { return code_->instrs[static_cast<std::size_t>(a.pc) - 1]; }
   bool waits_for_block(const Agent& a) const;
 
+  bool fresh(const Instr& i, Finding::Kind kind);
   void find(Finding finding, const Instr& i);
   std::string agent_name(std::int32_t agent) const;
   void prepare_agent(Agent* agent, std::vector<Slot>* storage, std::size_t position);

@@ -72,7 +72,10 @@ ExprPtr IndexBuilder::index(const Syntax& s) {
       if (s.op == Op::kNeg) {
         const ExprPtr a = index(*s.args[0]);
         if (!a) return nullptr;
-        return is_constant(a) ? idx(-a->int_value) : unary(Op::kNeg, a);
+        if (!is_constant(a)) return unary(Op::kNeg, a);
+        if (a->int_value >= -kMax64) return idx(-a->int_value);
+        errors_->push_back(diagnose(Code::kIndexOverflow, source_.at(s.begin), {source_.slice(s.begin, s.end)}));
+        return nullptr;
       }
       return fail(s, s.op == Op::kCast ? "it is converted to " + to_text(s.cast_type) : "it is not arithmetic");
     case Syntax::Kind::kBinary: return arithmetic(s);
@@ -210,24 +213,24 @@ bool is_affine(const ExprPtr& e, const std::set<std::string>& names) {
 
 namespace {
 
-// sum of coefficient * atom + constant; atoms are kept by their text. Arithmetic is exact in 128 bits and given up when large.
+// sum of coefficient * atom + constant; atoms are kept by their text. Exact in 128 bits: a part with a larger factor is an atom.
 struct LinearForm {
   std::map<std::string, __int128> terms;
   __int128 constant = 0;
 };
 
-void add_scaled(const ExprPtr& e, __int128 scale, LinearForm* form, int depth) {
-  constexpr __int128 kLimit = static_cast<__int128>(1) << 100;
-  const bool plain = scale < kLimit && scale > -kLimit && depth < kMaxDepth;
-  if (plain && e->op == Op::kLiteral) {
+void add_scaled(const ExprPtr& e, __int128 scale, LinearForm* form) {
+  constexpr __int128 kLimit = static_cast<__int128>(1) << 50;   // times a 64-bit literal, times a thousand terms, fits
+  const __int128 factor = e->op == Op::kMul && is_constant(e->args[0]) ? scale * e->args[0]->int_value : 0;
+  if (e->op == Op::kLiteral) {
     form->constant += scale * e->int_value;
-  } else if (plain && (e->op == Op::kAdd || e->op == Op::kSub)) {
-    add_scaled(e->args[0], scale, form, depth + 1);
-    add_scaled(e->args[1], e->op == Op::kAdd ? scale : -scale, form, depth + 1);
-  } else if (plain && e->op == Op::kNeg) {
-    add_scaled(e->args[0], -scale, form, depth + 1);
-  } else if (plain && e->op == Op::kMul && is_constant(e->args[0]) && scale < (1 << 30) && scale > -(1 << 30)) {
-    add_scaled(e->args[1], scale * e->args[0]->int_value, form, depth + 1);
+  } else if (e->op == Op::kAdd || e->op == Op::kSub) {
+    add_scaled(e->args[0], scale, form);
+    add_scaled(e->args[1], e->op == Op::kAdd ? scale : -scale, form);
+  } else if (e->op == Op::kNeg) {
+    add_scaled(e->args[0], -scale, form);
+  } else if (factor != 0 && factor < kLimit && factor > -kLimit) {
+    add_scaled(e->args[1], factor, form);
   } else {
     form->terms[to_text(e)] += scale;
   }
@@ -238,8 +241,8 @@ void add_scaled(const ExprPtr& e, __int128 scale, LinearForm* form, int depth) {
 std::optional<std::int64_t> constant_difference(const ExprPtr& a, const ExprPtr& b) {
   if (same(a, b)) return 0;
   LinearForm form;
-  add_scaled(b, 1, &form, 0);
-  add_scaled(a, -1, &form, 0);
+  add_scaled(b, 1, &form);
+  add_scaled(a, -1, &form);
   for (const auto& [atom, coefficient] : form.terms)
     if (coefficient != 0) return std::nullopt;
   if (form.constant > kMax64 || form.constant < -kMax64) return std::nullopt;

@@ -23,6 +23,7 @@ bool parse_left(ExpressionParser& parser, EquationLine* line, const SourceText& 
     if (!plain) {
       const SyntaxPtr found = parser.expression();
       if (!found) return false;
+      if (found->kind == Syntax::Kind::kName) return parser.fail("',' or ']'"), false;
       return parser.fail(Code::kLeftNotPlain, found->begin, {source.slice(found->begin, found->end)},
                          {"name the elements by plain indices and restrict them with 'where'"}), false;
     }

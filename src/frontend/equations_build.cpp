@@ -106,7 +106,6 @@ ExprPtr LineCompiler::element_value(const Syntax& s) {
   }
   if (s.pad) {
     e.pad = value(*s.pad, tensor->dtype);
-    if (e.pad && e.pad->op != Op::kLiteral) return fail(Code::kPadNotConstant, s.pad->begin, {quote(*s.pad)});
     ok = ok && e.pad;
   }
   return ok ? std::make_shared<const Expr>(std::move(e)) : nullptr;
@@ -125,8 +124,10 @@ ExprPtr LineCompiler::gathered(const Syntax& s, bool* wraps) {
     *wraps = true;
     return subscript(*s.args[0], wraps);
   }
-  if (s.kind == Syntax::Kind::kCall && s.name != "cast")
-    return fail(Code::kNotAffine, s.begin, {quote(s), "functions other than min and max are not allowed in subscripts"});
+  const Syntax* element = &s;
+  while (element->kind == Syntax::Kind::kCall && element->name == "cast" && element->args.size() == 2) element = element->args[1].get();
+  if (element->kind != Syntax::Kind::kName && element->kind != Syntax::Kind::kElement)
+    return fail(Code::kNotAffine, s.begin, {quote(s), "subscripts are of indices, symbols and elements of integer tensors; min and max are the only functions"});
   const OperandType type = infer(s);
   if (type.form == Form::kUnknown) return nullptr;
   if (type.form != Form::kFixed || !is_integer(type.dtype))

@@ -109,11 +109,15 @@ OperandType LineCompiler::infer_element(const Syntax& s) {
 
 // C12: the padding value is a constant of the tensor's dtype.
 bool LineCompiler::infer_pad(const Syntax& pad, DType dtype) {
+  const Syntax& number = pad.kind == Syntax::Kind::kUnary && pad.op == Op::kNeg ? *pad.args[0] : pad;
+  const bool word = number.kind == Syntax::Kind::kName && !bound(number.name) && !is_symbol(number.name) && !is_tensor(number.name);
+  if (number.kind != Syntax::Kind::kInteger && number.kind != Syntax::Kind::kFloat && !word)
+    return fail(Code::kPadNotConstant, pad.begin, {quote(pad)}, {"write a number, inf, nan, true or false"}), false;
   const OperandType type = infer(pad);
   if (type.form == Form::kUnknown) return false;
-  const bool number = type.form == Form::kNumber && dtype != DType::kBool;
+  const bool integer = type.form == Form::kNumber && dtype != DType::kBool;
   const bool fraction = type.form == Form::kFraction && is_float(dtype);
-  if (number || fraction || is_fixed(type, dtype)) return true;
+  if (integer || fraction || is_fixed(type, dtype)) return true;
   return fail(Code::kMixedDtypes, pad.begin, {"the padding value " + quote(pad), describe(type), "the tensor", to_text(dtype)}), false;
 }
 

@@ -188,11 +188,15 @@ bool LoopParser::declarator(DType dtype, bool is_const, LoopBody* out) {
   CBinding binding;
   binding.dtype = dtype;
   if (is_const && initial && is_integer(dtype)) {
-    binding.kind = CBinding::Kind::kAlias;
+    const std::size_t before = errors_.size();
     binding.alias = affine(*initial, false);
-    binding.range = binding.alias ? interval(binding.alias) : Interval{};
-    scopes_.back()[name.text] = binding;
-    return true;
+    if (binding.alias) {
+      binding.kind = CBinding::Kind::kAlias;
+      binding.range = interval(binding.alias);
+      scopes_.back()[name.text] = binding;
+      return true;
+    }
+    errors_.resize(before);   // it is computed: a scalar like others
   }
   LoopStatement s = make(Kind::kDeclare, name.offset);
   if (initial && infer(*initial).form != Form::kUnknown) s.value = build_as(*initial, dtype);   // in the outer meaning of the name

@@ -219,16 +219,7 @@ bool LoopParser::loop_header(LoopStatement* s, std::string* name, CBinding* vari
   bool negative = false;
   if (!loop_step(*name, &step, &negative) || !parser_.expect(")")) return false;
 
-  if (is_symbol(*name)) fail(Code::kIndexNameTaken, variable_token.offset, {*name, "symbol"});
-  for (const auto* list : {&context_.in, &context_.inout, &context_.out})
-    if (has_role(*list, *name) && !is_symbol(*name)) fail(Code::kIndexNameTaken, variable_token.offset, {*name, "tensor of this op"});
-  const CBinding* outer = bound(*name);
-  if (outer && !declared) {
-    if (outer->kind == CBinding::Kind::kLoop) fail(Code::kLoopVariableAssigned, variable_token.offset, {*name});
-    for (auto& scope : scopes_)   // after the loop its value is not kept
-      if (const auto it = scope.find(*name); it != scope.end() && it->second.kind == CBinding::Kind::kScalar)
-        it->second.kind = CBinding::Kind::kFinished;
-  }
+  check_variable(*name, variable_token.offset, declared);
   s->name = variable->unique = unique_loop_name(*name);
   s->first = affine(*init, false);
   scopes_.emplace_back();
@@ -245,6 +236,20 @@ bool LoopParser::loop_header(LoopStatement* s, std::string* name, CBinding* vari
   const bool narrow = variable->range.known && variable->range.low >= -2147483648LL && variable->range.high <= 2147483647LL;
   variable->dtype = narrow ? dtype : DType::kI64;   // beyond int the C program has no meaning; the wider type has one
   return true;
+}
+
+// The name of a loop variable is free (contract P2); one that is not declared may be a scalar of an enclosing block.
+void LoopParser::check_variable(const std::string& name, int offset, bool declared) {
+  if (is_symbol(name)) fail(Code::kIndexNameTaken, offset, {name, "symbol"});
+  for (const auto* list : {&context_.in, &context_.inout, &context_.out})
+    if (has_role(*list, name) && !is_symbol(name)) fail(Code::kIndexNameTaken, offset, {name, "tensor of this op"});
+  const CBinding* outer = bound(name);
+  if (outer && !declared) {
+    if (outer->kind == CBinding::Kind::kLoop) fail(Code::kLoopVariableAssigned, offset, {name});
+    for (auto& scope : scopes_)   // after the loop its value is not kept
+      if (const auto it = scope.find(name); it != scope.end() && it->second.kind == CBinding::Kind::kScalar)
+        it->second.kind = CBinding::Kind::kFinished;
+  }
 }
 
 // i++, --i, i += C, i = i + C, i = C + i, i = i - C. `step` is null for one.

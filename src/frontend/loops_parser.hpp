@@ -68,6 +68,7 @@ class LoopParser {
   // loops_control.cpp
   bool loop(LoopBody* out);
   bool loop_header(LoopStatement* s, std::string* name, CBinding* variable, std::vector<ExprPtr>* guards);
+  void check_variable(const std::string& name, int offset, bool declared);
   bool loop_step(const std::string& name, SyntaxPtr* step, bool* negative);
   bool find_bound(const Syntax& condition, const std::string& unique, LoopStatement* s, std::vector<ExprPtr>* guards);
   bool one_bound(const Syntax& condition, const std::string& unique, LoopStatement* s, std::vector<ExprPtr>* guards);

@@ -7,6 +7,7 @@
 
 #include "facet/host_tensor.hpp"
 #include "facet/nearest.hpp"
+#include "src/frontend/loops_functions.hpp"
 #include "src/frontend/loops_parser.hpp"
 
 namespace facet {
@@ -41,57 +42,6 @@ OperandType common(const OperandType& a, const OperandType& b) {
   return fixed(DType::kI32);
 }
 
-struct CFunction {
-  const char* name;
-  Op op;
-  int arguments;
-  enum Kind { kMath, kTest, kCommon, kAbs, kRoundAway } kind;
-};
-
-constexpr CFunction kFunctions[] = {
-    {"exp", Op::kExp, 1, CFunction::kMath},       {"log", Op::kLog, 1, CFunction::kMath},       {"sqrt", Op::kSqrt, 1, CFunction::kMath},
-    {"rsqrt", Op::kRsqrt, 1, CFunction::kMath},   {"tanh", Op::kTanh, 1, CFunction::kMath},     {"erf", Op::kErf, 1, CFunction::kMath},
-    {"sigmoid", Op::kSigmoid, 1, CFunction::kMath}, {"sin", Op::kSin, 1, CFunction::kMath},     {"cos", Op::kCos, 1, CFunction::kMath},
-    {"tan", Op::kTan, 1, CFunction::kMath},       {"asin", Op::kAsin, 1, CFunction::kMath},     {"acos", Op::kAcos, 1, CFunction::kMath},
-    {"atan", Op::kAtan, 1, CFunction::kMath},     {"sinh", Op::kSinh, 1, CFunction::kMath},     {"cosh", Op::kCosh, 1, CFunction::kMath},
-    {"asinh", Op::kAsinh, 1, CFunction::kMath},   {"acosh", Op::kAcosh, 1, CFunction::kMath},   {"atanh", Op::kAtanh, 1, CFunction::kMath},
-    {"log1p", Op::kLog1p, 1, CFunction::kMath},   {"expm1", Op::kExpm1, 1, CFunction::kMath},   {"fabs", Op::kAbs, 1, CFunction::kMath},
-    {"floor", Op::kFloor, 1, CFunction::kMath},   {"ceil", Op::kCeil, 1, CFunction::kMath},     {"trunc", Op::kTrunc, 1, CFunction::kMath},
-    {"rint", Op::kRound, 1, CFunction::kMath},    {"nearbyint", Op::kRound, 1, CFunction::kMath}, {"round", Op::kRound, 1, CFunction::kRoundAway},
-    {"pow", Op::kPow, 2, CFunction::kMath},       {"fmod", Op::kFMod, 2, CFunction::kMath},     {"fmin", Op::kCFMin, 2, CFunction::kMath},
-    {"fmax", Op::kCFMax, 2, CFunction::kMath},    {"min", Op::kMin, 2, CFunction::kCommon},     {"max", Op::kMax, 2, CFunction::kCommon},
-    {"abs", Op::kAbs, 1, CFunction::kAbs},        {"labs", Op::kAbs, 1, CFunction::kAbs},       {"isnan", Op::kIsNan, 1, CFunction::kTest},
-    {"isinf", Op::kIsInf, 1, CFunction::kTest}};
-
-// `suffix` is 'f' or 'l' when the name has it.
-const CFunction* find_c_function(const std::string& name, char* suffix) {
-  *suffix = 0;
-  for (const CFunction& f : kFunctions)
-    if (name == f.name) return &f;
-  if (name.size() < 2 || (name.back() != 'f' && name.back() != 'l')) return nullptr;
-  for (const CFunction& f : kFunctions) {
-    if (name.substr(0, name.size() - 1) != f.name || f.kind == CFunction::kCommon || f.kind == CFunction::kAbs) continue;
-    *suffix = name.back();
-    return &f;
-  }
-  return nullptr;
-}
-
-struct Constant {
-  const char* name;
-  double value;
-};
-// Of math.h, float.h: known where no variable or tensor has the name. Open like literals.
-constexpr Constant kConstants[] = {{"INFINITY", std::numeric_limits<double>::infinity()},
-                                   {"NAN", std::numeric_limits<double>::quiet_NaN()},
-                                   {"M_PI", 3.14159265358979323846},
-                                   {"M_E", 2.7182818284590452354},
-                                   {"FLT_MAX", std::numeric_limits<float>::max()},
-                                   {"FLT_MIN", std::numeric_limits<float>::min()},
-                                   {"FLT_EPSILON", std::numeric_limits<float>::epsilon()},
-                                   {"DBL_MAX", std::numeric_limits<double>::max()},
-                                   {"DBL_EPSILON", std::numeric_limits<double>::epsilon()}};
-
 // C's round: half away from zero. |x - trunc(x)| is exact.
 ExprPtr round_away(const ExprPtr& x) {
   const ExprPtr whole = unary(Op::kTrunc, x);
@@ -104,12 +54,6 @@ int node_count(const ExprPtr& e, int limit) {
   for (const ExprPtr& a : e->args)
     if (count < limit) count += node_count(a, limit - count);
   return count;
-}
-
-std::vector<std::string> c_function_names() {
-  std::vector<std::string> names;
-  for (const CFunction& f : kFunctions) names.push_back(f.name);
-  return names;
 }
 
 }  // namespace
@@ -183,8 +127,7 @@ OperandType LoopParser::infer_name(const Syntax& s) {
   }
   if (!readable(s, false)) {
     if (s.name == "true" || s.name == "false") return fixed(DType::kI32);
-    for (const Constant& c : kConstants)
-      if (s.name == c.name) return kOpen;
+    if (find_c_constant(s.name)) return kOpen;
   }
   const Tensor* tensor = readable(s, true);
   if (!tensor) return {};
@@ -316,9 +259,8 @@ ExprPtr LoopParser::build_name(const Syntax& s, DType weak) {
   if (is_symbol(s.name)) return convert(s.type.dtype, index(s.name));
   if (const Tensor* tensor = readable(s, false)) return read(tensor->name, tensor->dtype, {});
   if (s.name == "true" || s.name == "false") return int_literal(DType::kI32, s.name == "true" ? 1 : 0);
-  for (const Constant& c : kConstants)
-    if (s.name == c.name) return literal(weak, round_to(weak, c.value));
-  return nullptr;
+  const double* constant = find_c_constant(s.name);
+  return constant ? literal(weak, round_to(weak, *constant)) : nullptr;
 }
 
 ExprPtr LoopParser::build_element(const Syntax& s) {
@@ -349,7 +291,7 @@ ExprPtr LoopParser::build_unary(const Syntax& s, DType weak) {
   }
   const ExprPtr e = build_as(a, s.type.form == Form::kFixed ? s.type.dtype : weak);
   if (!e) return nullptr;
-  if (s.op == Op::kNeg && e->op == Op::kLiteral)
+  if (s.op == Op::kNeg && e->op == Op::kLiteral && (is_float(e->type) || is_signed(e->type)))
     return is_float(e->type) ? literal(e->type, -e->float_value)
                              : int_literal(e->type, static_cast<std::int64_t>(~static_cast<std::uint64_t>(e->int_value) + 1));
   return unary(s.op, e);

@@ -46,6 +46,7 @@ TEST(Affine, ShapesAreRefused) {
   EXPECT_EQ(shape("9223372036854775808"), "index-overflow:1");
   EXPECT_EQ(shape("9223372036854775807 + 1"), "index-overflow:1");
   EXPECT_EQ(shape("N + 9223372036854775807 + 9223372036854775807"), "index-overflow:1");
+  EXPECT_EQ(shape("-(-9223372036854775807 - 1)"), "index-overflow:1");
   EXPECT_EQ(shape("99999999999999999999"), "bad-number:1");
   EXPECT_EQ(shape("3N"), "bad-number:1");
   EXPECT_EQ(shape("x[N]"), "not-affine:1");

@@ -86,6 +86,7 @@ TEST(Equations, GrammarC1) {
   EXPECT_EQ(parse({"c[i] = v[i] for i in 0..N for i in 0..N"}), "syntax:27");
   EXPECT_EQ(parse({"c[i+1] = v[i]"}), "left-not-plain:3");
   EXPECT_EQ(parse({"c[0] = v[0]"}), "left-not-plain:3");
+  EXPECT_EQ(parse({"c[i"}), "syntax:4");
   EXPECT_EQ(parse({"c[i, i] = a[i, i]"}), "index-bound-twice:6");
   EXPECT_EQ(parse({"c[i] = "}), "syntax:8");
   EXPECT_EQ(parse({"c[i] v[i]"}), "syntax:6");
@@ -252,6 +253,8 @@ TEST(Equations, SubscriptsC11C12) {
   EXPECT_EQ(parse({"c[i] = a[i] + v[i]"}), "subscript-count:8");
   EXPECT_EQ(parse({"c[i] = v + v[i]"}), "subscript-count:8");
   EXPECT_EQ(parse({"c[i] = v[i - 1 ? s] for i in 0..N"}), "pad-not-constant:18");
+  EXPECT_EQ(parse({"c[i] = v[i - 1 ? sum[k](1)] for i in 0..N"}), "pad-not-constant:18");
+  EXPECT_EQ(parse({"c[i] = v[cast(i64, sum[k](n[k]))] for i in 0..N"}), "not-affine:10");
   EXPECT_EQ(parse({"c[i] = n[i - 1 ? 1.5] for i in 0..8"}), "mixed-dtypes:18");
   EXPECT_EQ(parse({"c[i] = n[i - 1 ? -2147483648] for i in 0..8"}), "c[i] = n[i - 1 ? -2147483648] for i in 0..8");
   Fixture f;

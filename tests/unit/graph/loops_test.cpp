@@ -152,6 +152,7 @@ TEST(Loops, ConversionsL3) {
   EXPECT_EQ(parse("A[0] = sqrt(A[1], 2);"), "argument-count:1:8");
   EXPECT_EQ(parse("n[0] = 2147483648;"), "n[0] = cast(i32, 2147483648);");
   EXPECT_EQ(parse("n[0] = -2147483648;"), "n[0] = cast(i32, -2147483648);");
+  EXPECT_EQ(parse("L[0] = -1u;"), "L[0] = cast(i64, -1);");
   EXPECT_EQ(parse("n[0] = 0x10 + 3u;"), "n[0] = cast(i32, cast(u32, 16) + 3);");
 }
 
@@ -164,6 +165,7 @@ TEST(Loops, ScalarsL2) {
   EXPECT_EQ(parse("{ const int m = N / 2; for (int i = m; i < 2 * m; i++) A[i] = m; }"),
             "for i from N / 2 below 2 * (N / 2);A[i] = cast(f32, cast(i32, N / 2));");
   EXPECT_EQ(parse("{ int m = N; for (int i = 0; i < m; i++) A[i] = 0; }"), "not-affine:1:34");
+  EXPECT_EQ(parse("{ const int m = n[0]; n[1] = m; }"), "block;scalar A.m = n[0];n[1] = A.m[];");
   EXPECT_EQ(parse("{ double t[4]; }"), "local-array:1:10");
   EXPECT_EQ(parse("{ float x; float x; }"), "redeclared:1:18");
   EXPECT_EQ(parse("{ float *x; }"), "unsupported-c:1:9");

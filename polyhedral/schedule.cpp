@@ -81,6 +81,13 @@ isl::map outer_schedule(const Schedule& schedule, int statement, int at) {
   return map_to_values(domain, values);
 }
 
+bool padded_reads(const Schedule& schedule, const std::string& array, int at) {
+  bool found = false;
+  for (const int s : statements_of(at < 0 ? schedule.tree : find_loop(schedule.tree, at)))
+    walk(schedule.statement(s).value, [&](const Expr& e) { found = found || (e.op == Op::kRead && e.name == array && e.pad); });
+  return found;
+}
+
 std::string to_text(const Schedule& schedule) {
   std::string text = "schedule of " + schedule.scop->name + "\n";
   text += to_text(schedule.tree, [&](int s) { return schedule.statement(s).name; });

@@ -50,6 +50,10 @@ Schedule original_schedule(std::shared_ptr<const Scop> scop, std::shared_ptr<con
 // { S[i] -> [values of the loops around S, outermost first, down to and including loop `at`] }
 isl::map outer_schedule(const Schedule& schedule, int statement, int at);
 
+// Does a statement of the tree below loop `at` (-1: anywhere) read `array` with a padding value? Such a read compares with the
+// array's own bounds, which a smaller buffer does not know.
+bool padded_reads(const Schedule& schedule, const std::string& array, int at);
+
 // The tree's text (stage "schedule").
 std::string to_text(const Schedule& schedule);
 

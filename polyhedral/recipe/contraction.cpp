@@ -95,6 +95,7 @@ std::int64_t round_up(std::int64_t x, std::int64_t to) { return (x + to - 1) / t
 Tile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, double m, double n, double k, int threads) {
   Tile t{};
   t.lanes = std::max<std::int64_t>(1, cpu.vector_bytes / element_bytes);
+  while (t.lanes > 4 && n < static_cast<double>(t.lanes)) t.lanes /= 2;   // short rows (small images) take narrower vectors
   const std::int64_t columns = n >= static_cast<double>(2 * t.lanes) ? 2 : 1;   // two vectors of B a row hide the FMA latency
   t.nr = columns * t.lanes;
   t.mr = std::max<std::int64_t>(1, std::min<std::int64_t>((cpu.vector_registers - columns - 1) / columns, static_cast<std::int64_t>(m)));

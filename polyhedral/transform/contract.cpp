@@ -50,6 +50,10 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     args.refuse("'" + array + "' exists outside the group: " + (it->second.external ? "it is an input of it" : "it is used after it"));
     return schedule;
   }
+  if (padded_reads(schedule, array, -1)) {
+    args.refuse("'" + array + "' is read with a padding value, which needs the whole array's bounds");
+    return schedule;
+  }
   for (const StorageMap& m : schedule.storage)
     if (m.array == array && m.kind == StorageMap::Kind::kContract) args.refuse("'" + array + "' is contracted already");
   int at = innermost_common(schedule, array);

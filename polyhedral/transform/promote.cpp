@@ -125,6 +125,11 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     args.refuse("'" + array + "' is not read inside loop '" + args.text("at") + "'");
     return schedule;
   }
+  if (padded_reads(schedule, array, at->id)) {
+    args.refuse("'" + array + "' is read with a padding value there, which needs the whole array's bounds",
+                {"pad it into a tensor of its own first (op pad), then promote that"});
+    return schedule;
+  }
   StorageMap m;
   m.kind = StorageMap::Kind::kPromote;
   m.array = array;

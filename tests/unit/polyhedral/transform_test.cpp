@@ -79,6 +79,13 @@ TEST(Transform, ContractedArrayOfLoopsThatRunOnceIsDeclaredOnce) {
             "  allocate y.t: f32[1, 1] stack\n  y.t[0, 0] = x[0, 0] + 1.0\n  y[0, 0] = y.t[0, 0] * 2.0\n");
 }
 
+TEST(Transform, APaddedReadKeepsTheWholeArray) {
+  const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, j + 1 ? 0.0] for i in 0..8, j in 0..8"}, "y");
+  const LegalReport r = judge(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i"]}, {"do": "contract", "array": "y.t"})");
+  EXPECT_FALSE(r.legal);
+  EXPECT_NE(r.message.find("padding value"), std::string::npos) << r.message;
+}
+
 TEST(Transform, PromotePacksTheTileItReads) {
   const Program p = equations({"y[i, j] = sum[k](x[i, k] * x[k, j])"}, "y");
   const std::string text = body(p, R"({"do": "distribute", "statement": "y", "loop": "i"},

@@ -64,7 +64,8 @@ isl::map footprint(const Schedule& schedule, const std::string& array, int at) {
     const isl::map part = outer_schedule(schedule, s, at).reverse().apply_range(relation);
     all = all ? all->unite(part) : part;
   };
-  for (const int s : statements_of(at < 0 ? schedule.tree : find_loop(schedule.tree, at))) {
+  const TreePtr loop = at < 0 ? nullptr : find_loop(schedule.tree, at);
+  for (const int s : statements_of(loop ? loop : schedule.tree)) {
     const Statement& st = schedule.statement(s);
     if (st.target == array) add(s, st.write.relation);
     for (const Access& a : st.reads)

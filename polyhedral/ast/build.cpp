@@ -28,8 +28,8 @@ class Builder {
     kernel.body = walk_node(root);
     for (const StorageMap& m : schedule_.storage) {
       std::set<int> around;   // the loops down to `at`: the buffer is one per iteration of these
-      if (m.at >= 0)
-        for (const TreePtr& loop : loops_around(schedule_.tree, find_loop(schedule_.tree, m.at)->member.begin()->first)) {
+      if (const TreePtr at = m.at >= 0 ? find_loop(schedule_.tree, m.at) : nullptr)
+        for (const TreePtr& loop : loops_around(schedule_.tree, at->member.begin()->first)) {
           around.insert(loop->id);
           if (loop->id == m.at) break;
         }

@@ -4,11 +4,26 @@
 //
 // The inverse of fuse; also called loop fission. Everything before S in the body comes first, everything after it last.
 // Refuses a loop that S does not share. Illegal where a dependence runs from a later to an earlier part across iterations.
+#include <algorithm>
+#include <map>
+
 #include "polyhedral/transform/transform.hpp"
 
 namespace facet {
 
 namespace {
+
+// Are all accesses of the mapped array below `loop` made by `statements`? Otherwise the split tears its buffer apart, which the
+// storage question refuses.
+bool lives_in(const Schedule& schedule, const StorageMap& m, const TreePtr& loop, const std::vector<int>& statements) {
+  for (const int x : statements_of(loop)) {
+    const Statement& st = schedule.statement(x);
+    const bool touches = st.target == m.array || st.target == m.buffer ||
+                         std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == m.array; });
+    if (touches && std::find(statements.begin(), statements.end(), x) == statements.end()) return false;
+  }
+  return true;
+}
 
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const int s = args.statement();
@@ -29,9 +44,16 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   }
   Schedule next = schedule;
   std::vector<TreePtr> parts;
-  if (!before.empty()) parts.push_back(restrict_tree(loop, before, &next.next_loop));
+  const auto split_off = [&](const std::vector<int>& statements) {
+    if (statements.empty()) return;
+    std::map<int, int> renamed;
+    parts.push_back(restrict_tree(loop, statements, &next.next_loop, &renamed));
+    for (StorageMap& m : next.storage)
+      if (renamed.count(m.at) && lives_in(schedule, m, loop, statements)) m.at = renamed.at(m.at);
+  };
+  split_off(before);
   parts.push_back(restrict_tree(loop, {s}, nullptr));
-  if (!after.empty()) parts.push_back(restrict_tree(loop, after, &next.next_loop));
+  split_off(after);
   next.tree = replace_node(schedule.tree, loop, make_sequence(std::move(parts)));
   return next;
 }

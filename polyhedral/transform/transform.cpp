@@ -68,16 +68,19 @@ Schedule replace_chain(const Schedule& schedule, const std::vector<TreePtr>& cha
   return next;
 }
 
-TreePtr restrict_tree(const TreePtr& tree, const std::vector<int>& statements, int* fresh) {
+TreePtr restrict_tree(const TreePtr& tree, const std::vector<int>& statements, int* fresh, std::map<int, int>* renamed) {
   const auto wanted = [&](int s) { return std::find(statements.begin(), statements.end(), s) != statements.end(); };
   if (tree->kind == Tree::Kind::kLeaf) return wanted(tree->statement) ? tree : nullptr;
   std::vector<TreePtr> parts;
   for (const TreePtr& c : tree->children)
-    if (TreePtr part = restrict_tree(c, statements, fresh)) parts.push_back(std::move(part));
+    if (TreePtr part = restrict_tree(c, statements, fresh, renamed)) parts.push_back(std::move(part));
   if (parts.empty()) return nullptr;
   if (tree->kind == Tree::Kind::kSequence) return make_sequence(std::move(parts));
   Tree loop = *tree;
-  if (fresh) loop.id = (*fresh)++;
+  if (fresh) {
+    if (renamed) (*renamed)[loop.id] = *fresh;
+    loop.id = (*fresh)++;
+  }
   std::erase_if(loop.names, [&](const auto& entry) { return !wanted(entry.first); });
   std::erase_if(loop.member, [&](const auto& entry) { return !wanted(entry.first); });
   return make_loop_tree(std::move(loop), parts[0]);

@@ -1,6 +1,7 @@
 // Transform: a schedule step as a record. Help, JSON checking, the recipe reference and the tuner's ranges come from it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,7 +64,7 @@ const Transform* find_transform(const std::string& name);
 std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const std::vector<std::string>& names, Arguments& args);
 // Replaces the chain (outermost first in the tree) by `loops` around the same body.
 Schedule replace_chain(const Schedule& schedule, const std::vector<TreePtr>& chain, std::vector<Tree> loops);
-// The tree with only these statements; loops get fresh ids when `fresh` is given.
-TreePtr restrict_tree(const TreePtr& tree, const std::vector<int>& statements, int* fresh);
+// The tree with only these statements; loops get fresh ids when `fresh` is given, and `renamed` learns old -> new.
+TreePtr restrict_tree(const TreePtr& tree, const std::vector<int>& statements, int* fresh, std::map<int, int>* renamed = nullptr);
 
 }  // namespace facet

@@ -79,6 +79,14 @@ TEST(Transform, ContractedArrayOfLoopsThatRunOnceIsDeclaredOnce) {
             "  allocate y.t: f32[1, 1] stack\n  y.t[0, 0] = x[0, 0] + 1.0\n  y[0, 0] = y.t[0, 0] * 2.0\n");
 }
 
+// Distributing a loop renames the other parts' loops: a buffer declared there moves with them.
+TEST(Transform, DistributeTakesTheBuffersAlong) {
+  const Program p = equations({"t[i, j] = x[i, j] + 1.0", "u[i, j] = t[i, j] * 2.0", "y[i, j] = u[i, j] - 1.0"}, "y");
+  const std::string text = body(p, R"({"do": "fuse", "statements": ["y.t", "y.u"], "loops": ["i", "j"]}, {"do": "fuse", "statements": ["y.u", "y"], "loops": ["i", "j"]},
+      {"do": "contract", "array": "y.t"}, {"do": "distribute", "statement": "y", "loop": "i"})");
+  EXPECT_NE(text.find("      allocate y.t: f32[1, 1] stack\n      y.t[0, 0] = x[i, j] + 1.0"), std::string::npos) << text;
+}
+
 TEST(Transform, APaddedReadKeepsTheWholeArray) {
   const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, j + 1 ? 0.0] for i in 0..8, j in 0..8"}, "y");
   const LegalReport r = judge(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i"]}, {"do": "contract", "array": "y.t"})");

@@ -15,7 +15,7 @@ using passes::as;
 
 class ProgramMapper {
  public:
-  ProgramMapper(const LoopProgram& program, const GpuMachine& machine, PassLog* log) : result_(program) {
+  ProgramMapper(const LoopProgram& program, const GpuMachine& machine, PassLog* log) : original_(program), result_(program) {
     context_.program = &result_;
     context_.machine = machine;
     context_.strict = program.numerics.reassociate == Numerics::Reassociate::kStrict;
@@ -41,7 +41,7 @@ class ProgramMapper {
       out->push_back(k);
       return;
     }
-    const std::vector<LoopList> pieces = split(passes::simplify(k.body, context_.passes));
+    const std::vector<LoopList> pieces = split(folded(passes::simplify(k.body, context_.passes)));
     for (std::size_t p = 0; p < pieces.size(); ++p) {
       Kernel piece = k;
       if (pieces.size() > 1) {
@@ -51,6 +51,26 @@ class ProgramMapper {
       piece.body = finish(map_piece(pieces[p]));
       out->push_back(std::move(piece));
     }
+  }
+
+  // Intermediates of this kernel alone in the memory of outputs that end them.
+  LoopList folded(const LoopList& body) {
+    std::vector<const Buffer*> arrays, outputs;
+    for (const Buffer& b : result_.buffers) {
+      if (b.role == BufferRole::kOutput) outputs.push_back(&b);
+      if (b.role == BufferRole::kWorkspace && used_by(b.name) == 1) arrays.push_back(&b);
+    }
+    return gpu::fold_into_outputs(body, arrays, outputs, context_);
+  }
+
+  int used_by(const std::string& buffer) const {
+    int kernels = 0;
+    for (const std::vector<Kernel>* list : {&original_.prepare, &original_.kernels})
+      for (const Kernel& k : *list) {
+        const std::vector<passes::Access> all = passes::accesses_of(k.body);
+        kernels += std::any_of(all.begin(), all.end(), [&](const passes::Access& a) { return a.buffer == buffer; });
+      }
+    return kernels;
   }
 
   // One list for each nest of the kernel. Values are repeated where they are used; arrays that the kernel owns become workspace.
@@ -139,6 +159,7 @@ class ProgramMapper {
     return passes::simplify(body, context_.passes);
   }
 
+  const LoopProgram& original_;
   LoopProgram result_;
   gpu::MapContext context_;
   std::vector<Buffer> workspace_;

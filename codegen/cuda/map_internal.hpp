@@ -77,6 +77,9 @@ std::optional<SingleReduction> single_reduction_of(const LoopList& body);
 // them are added to `workspace`.
 std::vector<LoopPtr> distribute(const Chain& chain, MapContext& context, std::vector<Buffer>* workspace);
 
+// `arrays`: workspace of this kernel alone; `outputs`: what it may share memory with.
+LoopList fold_into_outputs(const LoopList& body, const std::vector<const Buffer*>& arrays, const std::vector<const Buffer*>& outputs, MapContext& context);
+
 // A long reduction to one place in two passes.
 struct SplitReduction {
   Buffer partial;

@@ -121,6 +121,19 @@ TEST(MapToGpu, NestsThatShareOuterLoopsAreDistributed) {
   check(p, {{"M", 0}, {"N", 1}});
 }
 
+TEST(MapToGpu, AnIntermediateDiesIntoTheOutput) {
+  // p[i,j] = x[i,j] * 2; s = sum_j p; y[i,j] = p[i,j] / (s + 1): p lives in y, unless y[i,j] reads another element of p.
+  const auto program = [](const ExprPtr& read_at) {
+    const LoopList row = {local("s", {}, MemorySpace::kStack), loop("j", ix("N"), {put("p", {ix("i"), ix("j")}, mul(get("x", {ix("i"), ix("j")}), f32(2)))}), put("s", {}, f32(0)),
+                          loop("j", ix("N"), {update("s", {}, get("p", {ix("i"), ix("j")}))}),
+                          loop("j", ix("N"), {put("y", {ix("i"), ix("j")}, binary(Op::kDiv, get("p", {ix("i"), read_at}), add(get("s", {}), f32(1000))))})};
+    return program_of({buffer("x", {ix("M"), ix("N")}, BufferRole::kInput), buffer("p", {ix("M"), ix("N")}, BufferRole::kWorkspace), buffer("y", {ix("M"), ix("N")}, BufferRole::kOutput)},
+                      {loop("i", ix("M"), row)}, two_symbols(4, 70));
+  };
+  EXPECT_TRUE(noted(check(program(ix("j"))), "in the memory of y"));
+  EXPECT_FALSE(noted(check(program(idx_sub(idx_sub(ix("N"), idx(1)), ix("j")))), "in the memory of y"));
+}
+
 TEST(MapToGpu, LongColumnsShareAPoint) {
   const LoopProgram p = sums(false, 16384, 4096);
   for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {100, 33}, {0, 5}, {64, 64}}) EXPECT_TRUE(noted(check(p, {{"M", m}, {"N", n}}), "columns"));

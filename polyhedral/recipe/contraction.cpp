@@ -184,6 +184,12 @@ void plan_contractions(GroupPlanner& planner) {
     } else {
       planner.decline("promotion", "array " + c->b->name, "only " + std::to_string(static_cast<long>(m)) + " rows use it: packing costs more than it saves");
     }
+    // Rows of A a power of two apart fall into the same cache sets; packed, the mr values of one k stand side by side. The copy
+    // pays once a block of A meets several panels of B.
+    if (m >= 4 * static_cast<double>(t.mr) && n >= 8 * static_cast<double>(t.nr) && t.mc * t.kc * bytes <= 512 * 1024)
+      planner.attempt(make_step("promote", {{"array", arg(c->a->name)}, {"statement", arg(name)}, {"at", arg(c->i + "t")}, {"memory", arg(std::string("stack"))},
+                                            {"layout", arg(ArgumentMap{{"inner", arg(ArgumentMap{{c->i, arg(t.mr)}})}})}}),
+                      "promotion", "array " + c->a->name, "packed in rows of " + std::to_string(t.mr) + ": contiguous for " + std::to_string(static_cast<long>(n)) + " columns");
     planner.attempt(make_step("vectorize", {{"statement", arg(name)}, {"loop", arg(c->j)}, {"width", arg(t.lanes)}}), "vector", "loop " + c->j + " of " + name, "lane axis of the register tile");
     planner.attempt(make_step("unroll", {{"statement", arg(name)}, {"loop", arg(c->i)}}), "unroll", "loop " + c->i + " of " + name, "rows of the register tile");
     if (planner.threads() > 1 && m * n * k > 1e6)

@@ -214,6 +214,8 @@ class RowMapper {
       if (s->lanes > 1 || a.padded || passes::to_linear(s).coefficient_of(spread.iterator) == 0 || passes::mentions_any(s, inner)) continue;
       if (!passes::accesses_of(s).empty()) continue;
       const ExprPtr form = substitute(s, {{spread.iterator, index("@")}});
+      // A form that moves with a loop run in steps names another thread in the next step.
+      if (passes::mentions_any(form, stepped_) || passes::mentions_any(spread.lower, stepped_)) continue;
       return std::to_string(d) + ":" + to_text(form) + "|" + to_text(spread.lower) + "|" + std::to_string(spread.step);
     }
     return kEvery;
@@ -335,7 +337,9 @@ class RowMapper {
     heads_.clear();
     recording_ = true;
     loop.kind = LoopKind::kSerial;
+    stepped_.insert(loop.iterator);
     loop.body = list(loop.body);
+    stepped_.erase(loop.iterator);
     const std::vector<Touch> heads = heads_;
     heads_ = outer_heads;
     recording_ = outer_recording;
@@ -372,6 +376,7 @@ class RowMapper {
   MapContext& context_;
   std::map<std::string, Buffer> locals_;
   std::set<std::string> replicas_;
+  std::set<std::string> stepped_;   // iterators of the loops around that all threads run in step
   std::int64_t threads_ = 32, shared_bytes_ = 0;
   std::string thread_;
   std::vector<Touch> pending_, heads_;   // since the last barrier; since a loop body began

@@ -40,7 +40,8 @@ ExprPtr old_value(const Store& s) {
     lane.type = DType::kI64;
     lane.lanes = s.lanes;
     lane.args = {idx(0)};
-    old.args.back() = binary(Op::kAdd, binary(Op::kMul, std::make_shared<const Expr>(lane), idx(s.lane_stride)), old.args.back());
+    old.args.back() =
+        binary(Op::kAdd, binary(Op::kMul, std::make_shared<const Expr>(lane), idx(s.lane_stride)), old.args.back());
   }
   return std::make_shared<const Expr>(std::move(old));
 }
@@ -119,8 +120,10 @@ void CPrinter::let(const Let& n) {
   const bool index = n.type == DType::kI64 && n.lanes == 1 && !holds_read(n.value);
   if (index && non_negative(n.value)) non_negative_.insert(n.name);
   std::string text = index ? index_text(n.value) : value(n.value);
-  if (n.lanes > 1 && n.type == DType::kBool) text = mask(n.value, 4);
-  else if (n.lanes > 1 && n.value->lanes == 1) text = vector_arg(n.value, n.lanes);
+  if (n.lanes > 1 && n.type == DType::kBool)
+    text = mask(n.value, 4);
+  else if (n.lanes > 1 && n.value->lanes == 1)
+    text = vector_arg(n.value, n.lanes);
   out.line((n.is_mutable ? "" : "const ") + type + " " + name + " = " + text + ";");
 }
 
@@ -129,14 +132,17 @@ void CPrinter::allocate(const Allocate& a) {
   declare(b);
   ExprPtr size = idx(1);
   for (std::size_t d = 0; d < b.extents.size(); ++d) size = idx_mul(size, b.extents[d]);
-  if (!b.strides.empty()) {   // padded or permuted: the last element's offset + 1
+  if (!b.strides.empty()) {  // padded or permuted: the last element's offset + 1
     size = idx(1);
-    for (std::size_t d = 0; d < b.extents.size(); ++d) size = idx_add(size, idx_mul(idx_sub(b.extents[d], idx(1)), b.strides[d]));
+    for (std::size_t d = 0; d < b.extents.size(); ++d)
+      size = idx_add(size, idx_mul(idx_sub(b.extents[d], idx(1)), b.strides[d]));
   }
   if (size->op != Op::kLiteral) fail("local buffer " + b.name + " has a run-time size " + to_text(size));
   out.comment(b.comment);
-  const std::string align = b.alignment_bytes > size_bytes(b.dtype) ? "alignas(" + std::to_string(b.alignment_bytes) + ") " : "";
-  out.line(align + storage_type(b.dtype) + " " + buffer_name(b.name) + "[" + std::to_string(size->int_value > 0 ? size->int_value : 1) + "];");
+  const std::string align =
+      b.alignment_bytes > size_bytes(b.dtype) ? "alignas(" + std::to_string(b.alignment_bytes) + ") " : "";
+  out.line(align + storage_type(b.dtype) + " " + buffer_name(b.name) + "[" +
+           std::to_string(size->int_value > 0 ? size->int_value : 1) + "];");
 }
 
 void CPrinter::store(const Store& s) {
@@ -165,8 +171,6 @@ void CPrinter::store(const Store& s) {
   out.line(target + " = " + to_storage(buffer.dtype, 1, stored) + ";");
 }
 
-void CPrinter::atomic_store(const Store& s) {
-  fail("this target has no atomic update of " + s.buffer);
-}
+void CPrinter::atomic_store(const Store& s) { fail("this target has no atomic update of " + s.buffer); }
 
 }  // namespace facet

@@ -1,8 +1,8 @@
 // Spells loop trees and expressions in C++ for every target that is a C dialect: OpenMP C++ and CUDA C++.
 //
-// What a dialect adds (parallel loops, thread axes, barriers) are a few virtual functions. Everything that needs code of its own
-// (exp, floor division, masked loads) is a *helper*: a small function with a typed name, `exp_f32x16`, `floor_div_i64`, that the
-// target's prelude defines; `helpers` lists the ones that the printed text calls, so that only those are emitted.
+// What a dialect adds (parallel loops, thread axes, barriers) are a few virtual functions. Everything that needs code of its
+// own (exp, floor division, masked loads) is a *helper*: a small function with a typed name, `exp_f32x16`, `floor_div_i64`,
+// that the target's prelude defines; `helpers` lists the ones that the printed text calls, so that only those are emitted.
 //
 // The C type of a value: bool, the stdint types, float, double; f16 and bf16 values are float (their storage is uint16_t);
 // bool storage is uint8_t. Vectors are GNU vector types named f32x16. A vector of bools is an integer vector with lanes 0 or -1
@@ -72,7 +72,7 @@ class CPrinter {
   TextWriter out;
   NameTable names;
   std::set<HelperUse> helpers;
-  Diagnostics errors;            // trees that cannot be spelled: bugs of an earlier stage
+  Diagnostics errors;  // trees that cannot be spelled: bugs of an earlier stage
 
  protected:
   // Printed text with its strength; mask_bytes: element width of a bool vector.
@@ -98,9 +98,9 @@ class CPrinter {
 
   std::string call(const std::string& helper, DType type, int lanes, const std::vector<std::string>& args);
   Spelled spell(const ExprPtr& e);
-  std::string at(const ExprPtr& e, Level level);            // spell + parentheses
-  std::string mask(const ExprPtr& e, int element_bytes);    // a bool vector with elements of that width
-  std::string vector_arg(const ExprPtr& e, int lanes);      // splats scalars
+  std::string at(const ExprPtr& e, Level level);          // spell + parentheses
+  std::string mask(const ExprPtr& e, int element_bytes);  // a bool vector with elements of that width
+  std::string vector_arg(const ExprPtr& e, int lanes);    // splats scalars
 
   const Buffer& buffer_of(const std::string& name);
   std::string offset(const Buffer& buffer, const std::vector<ExprPtr>& subscripts);
@@ -133,7 +133,7 @@ class CPrinter {
 // The lanes of a vector index expression as base + lane * step, where it has that form: kIota, splats and affine arithmetic.
 struct LaneForm {
   bool affine = false;
-  ExprPtr base;                  // scalar
+  ExprPtr base;  // scalar
   std::int64_t step = 0;
 };
 LaneForm lane_form(const ExprPtr& e);

@@ -98,7 +98,9 @@ std::string CPrinter::call(const std::string& helper, DType type, int lanes, con
   return text + ")";
 }
 
-void CPrinter::fail(const std::string& what) { errors.push_back(diagnose(Code::kInternalError, {}, {"code generation", what})); }
+void CPrinter::fail(const std::string& what) {
+  errors.push_back(diagnose(Code::kInternalError, {}, {"code generation", what}));
+}
 
 std::string CPrinter::value(const ExprPtr& e, Level level) { return at(e, level); }
 
@@ -185,7 +187,8 @@ CPrinter::Spelled CPrinter::infix_text(const ExprPtr& e) {
   const int lanes = e->lanes;
   Infix infix;
   if (!infix_of(e->op, &infix)) {
-    if (e->op == Op::kFloorDiv || e->op == Op::kFloorMod || e->op == Op::kTruncDiv || e->op == Op::kTruncMod) return division(e);
+    if (e->op == Op::kFloorDiv || e->op == Op::kFloorMod || e->op == Op::kTruncDiv || e->op == Op::kTruncMod)
+      return division(e);
     const char* function = function_of(e->op);
     if (!function) {
       fail("no spelling for " + to_text(e));
@@ -196,7 +199,10 @@ CPrinter::Spelled CPrinter::infix_text(const ExprPtr& e) {
     return {call(e->op == Op::kFMod && !is_float(type) ? "trunc_mod" : function, type, lanes, args)};
   }
   const bool arithmetic = e->op == Op::kAdd || e->op == Op::kSub || e->op == Op::kMul;
-  if (type == DType::kBool && is_bitwise(e->op)) infix = e->op == Op::kBitAnd ? Infix{"&&", Level::kAnd} : e->op == Op::kBitOr ? Infix{"||", Level::kOr} : Infix{"!=", Level::kEqual};
+  if (type == DType::kBool && is_bitwise(e->op))
+    infix = e->op == Op::kBitAnd  ? Infix{"&&", Level::kAnd}
+            : e->op == Op::kBitOr ? Infix{"||", Level::kOr}
+                                  : Infix{"!=", Level::kEqual};
   if (arithmetic && !is_float(type) && type != DType::kBool) {
     const bool unsigned_wide = !is_signed(type) && (size_bytes(type) >= 4 || lanes > 1);
     if (!unsigned_wide) {
@@ -266,7 +272,8 @@ CPrinter::Spelled CPrinter::select_text(const ExprPtr& e) {
   const ExprPtr& condition = e->args[0];
   if (e->lanes > 1 && condition->lanes > 1) {
     const int bytes = e->type == DType::kBool ? 4 : static_cast<int>(size_bytes(computed_as(e->type)));
-    return {mask(condition, bytes) + " ? " + vector_arg(e->args[1], e->lanes) + " : " + vector_arg(e->args[2], e->lanes), Level::kTernary};
+    return {mask(condition, bytes) + " ? " + vector_arg(e->args[1], e->lanes) + " : " + vector_arg(e->args[2], e->lanes),
+            Level::kTernary};
   }
   const auto arm = [&](const ExprPtr& a) { return e->lanes > 1 ? vector_arg(a, e->lanes) : at(a, Level::kOr); };
   const std::string text = at(condition, Level::kOr) + " ? " + arm(e->args[1]) + " : " + arm(e->args[2]);

@@ -23,7 +23,7 @@ bool is_small_literal(const ExprPtr& e) {
 bool CPrinter::is_plain_index(const ExprPtr& e) const {
   if (e->type != DType::kI64 || e->lanes != 1) return false;
   if (e->op == Op::kIndex) return true;
-  if (e->op == Op::kValue) return e->int_value == 1;   // passes mark their index values so
+  if (e->op == Op::kValue) return e->int_value == 1;  // passes mark their index values so
   if (e->op == Op::kLiteral) return is_small_literal(e);
   if (!is_index_op(e->op)) return false;
   if (e->op == Op::kMul && !is_small_literal(e->args[0]) && !is_small_literal(e->args[1])) return false;
@@ -165,7 +165,8 @@ CPrinter::Spelled CPrinter::scalar_read(const ExprPtr& e) {
   for (std::size_t d = 0; d < e->args.size(); ++d) {
     const ExprPtr& s = e->args[d];
     if (!non_negative(s)) inside += (inside.empty() ? "" : " && ") + index_text(s, Level::kShift) + " >= 0";
-    inside += (inside.empty() ? "" : " && ") + index_text(s, Level::kShift) + " < " + index_text(buffer.extents[d], Level::kShift);
+    inside +=
+        (inside.empty() ? "" : " && ") + index_text(s, Level::kShift) + " < " + index_text(buffer.extents[d], Level::kShift);
   }
   if (inside.empty()) return loaded;
   const std::string text_or_pad = inside + " ? " + loaded.text + " : " + at(e->pad, Level::kOr);

@@ -1,7 +1,7 @@
 // Vectors: loads and stores by the distance between lanes, masks, splats, lane reductions.
 //
-// A vector access is base + lane * distance when its subscripts have that form: distance 1 is a load, 0 a broadcast, any other a
-// strided gather; without that form the offsets are a vector. Masks: comparisons give integer vectors as wide as what they
+// A vector access is base + lane * distance when its subscripts have that form: distance 1 is a load, 0 a broadcast, any other
+// a strided gather; without that form the offsets are a vector. Masks: comparisons give integer vectors as wide as what they
 // compare, `mask` converts them to the width of what they select; named masks and the arguments of masked helpers have 4-byte
 // elements. A comparison of lane numbers with a scalar, the guard of a partial tile, becomes first_i32xL(count).
 #include <optional>
@@ -31,7 +31,7 @@ std::optional<LaneAccess> lane_access(const std::vector<ExprPtr>& subscripts, co
     if (strides[d]->op != Op::kLiteral) return std::nullopt;
     access.distance += form.step * strides[d]->int_value;
   }
-  if (!any && !strides.empty()) {   // scalar subscripts: lanes run along the innermost axis
+  if (!any && !strides.empty()) {  // scalar subscripts: lanes run along the innermost axis
     if (strides.back()->op != Op::kLiteral) return std::nullopt;
     access.distance = strides.back()->int_value;
   }
@@ -134,13 +134,21 @@ CPrinter::Spelled CPrinter::mask_text(const ExprPtr& e) {
     if (e->op == Op::kLt || e->op == Op::kLe) return {first, Level::kAtom, 4};
     if (e->op == Op::kGe || e->op == Op::kGt) return {"~" + first, Level::kUnary, 4};
   }
-  const char* op = e->op == Op::kLt ? " < " : e->op == Op::kLe ? " <= " : e->op == Op::kGt ? " > " : e->op == Op::kGe ? " >= " : e->op == Op::kEq ? " == " : e->op == Op::kNe ? " != " : nullptr;
+  const char* op = e->op == Op::kLt   ? " < "
+                   : e->op == Op::kLe ? " <= "
+                   : e->op == Op::kGt ? " > "
+                   : e->op == Op::kGe ? " >= "
+                   : e->op == Op::kEq ? " == "
+                   : e->op == Op::kNe ? " != "
+                                      : nullptr;
   if (!op) {
     fail("no spelling for the mask " + to_text(e));
     return {"0"};
   }
   const bool masks = a->type == DType::kBool;
-  const auto side = [&](const ExprPtr& x) { return masks ? mask(x, 4) : x->lanes > 1 ? at(x, Level::kShift) : vector_arg(x, lanes); };
+  const auto side = [&](const ExprPtr& x) {
+    return masks ? mask(x, 4) : x->lanes > 1 ? at(x, Level::kShift) : vector_arg(x, lanes);
+  };
   return {side(a) + op + side(b), Level::kCompare, natural_mask_bytes(a->type)};
 }
 
@@ -170,7 +178,9 @@ CPrinter::Spelled CPrinter::lanes_text(const ExprPtr& e) {
   }
   if (to == DType::kF16 || to == DType::kBF16) {
     const bool direct = is_float(from);
-    const std::string text = direct ? at(a, Level::kTernary) : "__builtin_convertvector(" + at(a, Level::kTernary) + ", " + value_type(DType::kF64, e->lanes) + ")";
+    const std::string text =
+        direct ? at(a, Level::kTernary)
+               : "__builtin_convertvector(" + at(a, Level::kTernary) + ", " + value_type(DType::kF64, e->lanes) + ")";
     return {call(to == DType::kF16 ? "round_f16" : "round_bf16", direct ? from : DType::kF64, e->lanes, {text})};
   }
   if (is_float(from) && is_integer(to)) return {call("to_" + to_text(to), from, e->lanes, {at(a, Level::kTernary)})};
@@ -184,11 +194,12 @@ CPrinter::Spelled CPrinter::vector_read(const ExprPtr& e) {
   const int lanes = e->lanes;
   std::vector<ExprPtr> subscripts = clamped(buffer, e);
   ExprPtr active = e->mask;
-  if (e->pad) {   // lanes outside are not read, then replaced
+  if (e->pad) {  // lanes outside are not read, then replaced
     subscripts = along_lanes(subscripts, lanes, 1);
     const std::vector<ExprPtr> moving = along_lanes(e->args, lanes, 1);
     for (std::size_t d = 0; d < moving.size(); ++d) {
-      const ExprPtr inside = binary(Op::kAnd, binary(Op::kGe, moving[d], idx(0)), binary(Op::kLt, moving[d], buffer.extents[d]));
+      const ExprPtr inside =
+          binary(Op::kAnd, binary(Op::kGe, moving[d], idx(0)), binary(Op::kLt, moving[d], buffer.extents[d]));
       active = active ? binary(Op::kAnd, active, inside) : inside;
     }
   }
@@ -199,13 +210,18 @@ CPrinter::Spelled CPrinter::vector_read(const ExprPtr& e) {
   if (access) {
     const std::string base = address(buffer, access->base);
     const std::string step = std::to_string(access->distance);
-    if (access->distance == 0 && !active) text = call("splat", memory, lanes, {element(buffer, access->base)});
-    else if (access->distance == 1) text = active ? call("load_masked", memory, lanes, {base, active_text}) : call("load", memory, lanes, {base});
-    else text = active ? call("load_strided_masked", memory, lanes, {base, step, active_text}) : call("load_strided", memory, lanes, {base, step});
+    if (access->distance == 0 && !active)
+      text = call("splat", memory, lanes, {element(buffer, access->base)});
+    else if (access->distance == 1)
+      text = active ? call("load_masked", memory, lanes, {base, active_text}) : call("load", memory, lanes, {base});
+    else
+      text = active ? call("load_strided_masked", memory, lanes, {base, step, active_text})
+                    : call("load_strided", memory, lanes, {base, step});
   } else {
     const std::string base = buffer_name(buffer.name);
     const std::string offsets = offset(buffer, along_lanes(subscripts, lanes, 1));
-    text = active ? call("gather_masked", memory, lanes, {base, offsets, active_text}) : call("gather", memory, lanes, {base, offsets});
+    text = active ? call("gather_masked", memory, lanes, {base, offsets, active_text})
+                  : call("gather", memory, lanes, {base, offsets});
   }
   if (e->type == DType::kBool) {
     const std::string bits = "(" + text + " != " + call("splat", DType::kU8, lanes, {"0"}) + ")";
@@ -222,8 +238,10 @@ void CPrinter::vector_store(const Store& s, const Buffer& buffer) {
   const DType memory = memory_dtype(s.value->type);
   ExprPtr stored = s.value;
   std::string value_text;
-  if (memory == DType::kU8 && stored->type == DType::kBool) value_text = "-__builtin_convertvector(" + mask(stored, 1) + ", " + value_type(DType::kU8, s.lanes) + ")";
-  else value_text = to_storage(stored->type, s.lanes, stored);
+  if (memory == DType::kU8 && stored->type == DType::kBool)
+    value_text = "-__builtin_convertvector(" + mask(stored, 1) + ", " + value_type(DType::kU8, s.lanes) + ")";
+  else
+    value_text = to_storage(stored->type, s.lanes, stored);
   bool scatter = false;
   for (const ExprPtr& x : s.subscripts) scatter = scatter || x->lanes > 1;
   const std::vector<ExprPtr> subscripts = scatter ? s.subscripts : along_lanes(s.subscripts, s.lanes, s.lane_stride);
@@ -232,15 +250,18 @@ void CPrinter::vector_store(const Store& s, const Buffer& buffer) {
   std::string text;
   if (access && access->distance == 1) {
     const std::string base = address(buffer, access->base);
-    text = s.mask ? call("store_masked", memory, s.lanes, {base, value_text, active}) : call("store", memory, s.lanes, {base, value_text});
+    text = s.mask ? call("store_masked", memory, s.lanes, {base, value_text, active})
+                  : call("store", memory, s.lanes, {base, value_text});
   } else if (access) {
     const std::string base = address(buffer, access->base);
     const std::string step = std::to_string(access->distance);
-    text = s.mask ? call("store_strided_masked", memory, s.lanes, {base, step, value_text, active}) : call("store_strided", memory, s.lanes, {base, step, value_text});
+    text = s.mask ? call("store_strided_masked", memory, s.lanes, {base, step, value_text, active})
+                  : call("store_strided", memory, s.lanes, {base, step, value_text});
   } else {
     const std::string base = buffer_name(buffer.name);
     const std::string offsets = offset(buffer, subscripts);
-    text = s.mask ? call("scatter_masked", memory, s.lanes, {base, offsets, value_text, active}) : call("scatter", memory, s.lanes, {base, offsets, value_text});
+    text = s.mask ? call("scatter_masked", memory, s.lanes, {base, offsets, value_text, active})
+                  : call("scatter", memory, s.lanes, {base, offsets, value_text});
   }
   out.line(text + ";");
 }

@@ -21,7 +21,8 @@ std::string item_text(const HostTensor& t, std::int64_t i) {
 
 }  // namespace
 
-std::string constant_text(const std::string& identifier, const std::string& tensor, const HostTensor& t, const std::string& qualifiers) {
+std::string constant_text(const std::string& identifier, const std::string& tensor, const HostTensor& t,
+                          const std::string& qualifiers) {
   TextWriter w;
   std::string shape;
   for (const std::int64_t e : t.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(e);

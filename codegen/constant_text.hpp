@@ -8,6 +8,7 @@
 namespace facet {
 
 // "QUALIFIERS float identifier[12] = {...};" with a comment that names the tensor; f16 and bf16 as bit patterns.
-std::string constant_text(const std::string& identifier, const std::string& tensor, const HostTensor& values, const std::string& qualifiers);
+std::string constant_text(const std::string& identifier, const std::string& tensor, const HostTensor& values,
+                          const std::string& qualifiers);
 
 }  // namespace facet

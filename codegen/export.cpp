@@ -59,10 +59,20 @@ class MainWriter : public CPrinter {
  private:
   static std::set<std::string> words() {
     std::set<std::string> all = c_family_words();
-    for (const char* w : {"argc", "argv", "symbols", "seed", "repeat", "values", "results", "bounds", "args", "workspace", "status", "right", "times",
-                          "naive_impl", "Tensor", "Random", "Expected", "nearest", "rounded", "check", "is_right", "is_float", "now_ms", "read_npy",
-                          "set_number", "get_number", "get_integer", "read_arguments", "fill_uniform", "fill_integers", "fill_normal", "fill_spd",
-                          "fill_permutation", "fill_value", "fill_iota", "fill_list", "half_bits", "half_value_of", "Dtype", "DeviceArray", "cuda_check"})
+    for (const char* w : {"argc",           "argv",          "symbols",
+                          "seed",           "repeat",        "values",
+                          "results",        "bounds",        "args",
+                          "workspace",      "status",        "right",
+                          "times",          "naive_impl",    "Tensor",
+                          "Random",         "Expected",      "nearest",
+                          "rounded",        "check",         "is_right",
+                          "is_float",       "now_ms",        "read_npy",
+                          "set_number",     "get_number",    "get_integer",
+                          "read_arguments", "fill_uniform",  "fill_integers",
+                          "fill_normal",    "fill_spd",      "fill_permutation",
+                          "fill_value",     "fill_iota",     "fill_list",
+                          "half_bits",      "half_value_of", "Dtype",
+                          "DeviceArray",    "cuda_check"})
       all.insert(w);
     return all;
   }
@@ -121,8 +131,10 @@ class MainWriter : public CPrinter {
       fill_constant(t);
     }
     for (const std::string& name : program_.outputs) {
-      if (!declared(name)) declare_tensor(program_.tensor(name));
-      else if (is_separate_output(name)) declare_tensor(program_.tensor(name), result_variable(name));
+      if (!declared(name))
+        declare_tensor(program_.tensor(name));
+      else if (is_separate_output(name))
+        declare_tensor(program_.tensor(name), result_variable(name));
     }
   }
 
@@ -149,14 +161,22 @@ class MainWriter : public CPrinter {
     const Sample& s = t.sample;
     switch (s.kind) {
       case Sample::Kind::kDefault:
-        if (is_float(t.dtype)) out.line("fill_uniform(" + v + ", seed, -1, 1);");
-        else if (t.dtype == DType::kBool) out.line("fill_integers(" + v + ", seed, 0, 1);");
-        else out.line("fill_integers(" + v + ", seed, " + (is_signed(t.dtype) ? "-8" : "0") + ", 8);");
+        if (is_float(t.dtype))
+          out.line("fill_uniform(" + v + ", seed, -1, 1);");
+        else if (t.dtype == DType::kBool)
+          out.line("fill_integers(" + v + ", seed, 0, 1);");
+        else
+          out.line("fill_integers(" + v + ", seed, " + (is_signed(t.dtype) ? "-8" : "0") + ", 8);");
         break;
-      case Sample::Kind::kUniform: out.line("fill_uniform(" + v + ", seed, " + double_text(s.a) + ", " + double_text(s.b) + ");"); break;
-      case Sample::Kind::kNormal: out.line("fill_normal(" + v + ", seed, " + double_text(s.a) + ", " + double_text(s.b) + ");"); break;
+      case Sample::Kind::kUniform:
+        out.line("fill_uniform(" + v + ", seed, " + double_text(s.a) + ", " + double_text(s.b) + ");");
+        break;
+      case Sample::Kind::kNormal:
+        out.line("fill_normal(" + v + ", seed, " + double_text(s.a) + ", " + double_text(s.b) + ");");
+        break;
       case Sample::Kind::kIntegers:
-        out.line("fill_integers(" + v + ", seed, " + integer_text(static_cast<std::int64_t>(s.a)) + ", " + integer_text(static_cast<std::int64_t>(s.b)) + ");");
+        out.line("fill_integers(" + v + ", seed, " + integer_text(static_cast<std::int64_t>(s.a)) + ", " +
+                 integer_text(static_cast<std::int64_t>(s.b)) + ");");
         break;
       case Sample::Kind::kSpd: out.line("fill_spd(" + v + ", seed);"); break;
       case Sample::Kind::kPermutation: out.line("fill_permutation(" + v + ", seed);"); break;
@@ -173,8 +193,11 @@ class MainWriter : public CPrinter {
         break;
       }
       case TensorData::Kind::kFill:
-        if (is_float(t.dtype)) out.line("fill_value(" + v + ", " + double_text(d.fill) + ");");
-        else out.line("fill_list(" + v + ", std::vector<std::int64_t>(static_cast<std::size_t>(" + v + ".count()), " + integer_text(d.int_fill) + "));");
+        if (is_float(t.dtype))
+          out.line("fill_value(" + v + ", " + double_text(d.fill) + ");");
+        else
+          out.line("fill_list(" + v + ", std::vector<std::int64_t>(static_cast<std::size_t>(" + v + ".count()), " +
+                   integer_text(d.int_fill) + "));");
         break;
       case TensorData::Kind::kIota: out.line("fill_iota(" + v + ", " + std::to_string(d.axis) + ");"); break;
       case TensorData::Kind::kValues: fill_values(t, v); break;
@@ -197,7 +220,9 @@ class MainWriter : public CPrinter {
     out.line("    " + line + "});");
   }
   template <class T>
-  static std::size_t d_size(const std::vector<T>& list) { return list.size(); }
+  static std::size_t d_size(const std::vector<T>& list) {
+    return list.size();
+  }
 
   void reference() {
     out.line("");
@@ -233,7 +258,8 @@ class MainWriter : public CPrinter {
       const bool read_only = a.kind != ArgumentInfo::Kind::kOutput && !a.in_out;
       const std::string device = names.of("device", a.field + "_device");
       out.line("DeviceArray " + device + "(" + argument_variable(a) + ".data(), " + argument_variable(a) + ".bytes.size());");
-      out.line("args." + a.field + " = static_cast<" + std::string(read_only ? "const " : "") + storage_type(a.dtype) + "*>(" + device + ".data);");
+      out.line("args." + a.field + " = static_cast<" + std::string(read_only ? "const " : "") + storage_type(a.dtype) + "*>(" +
+               device + ".data);");
       if (!read_only) written.push_back(device);
     }
     out.line("DeviceArray workspace(nullptr, " + prefix + "workspace_bytes(&args));");
@@ -256,7 +282,8 @@ class MainWriter : public CPrinter {
     for (const Symbol& s : program_.symbols) out.line("args." + fields.of("field", s.name) + " = " + index_name(s.name) + ";");
     for (const ArgumentInfo& a : module_.arguments) {
       const bool read_only = a.kind != ArgumentInfo::Kind::kOutput && !a.in_out;
-      out.line("args." + a.field + " = static_cast<" + std::string(read_only ? "const " : "") + storage_type(a.dtype) + "*>(" + argument_variable(a) + ".data());");
+      out.line("args." + a.field + " = static_cast<" + std::string(read_only ? "const " : "") + storage_type(a.dtype) + "*>(" +
+               argument_variable(a) + ".data());");
     }
     out.line("std::vector<unsigned char> workspace(" + prefix + "workspace_bytes(&args) + 1);");
     out.line("int status = " + prefix + "prepare(&args, workspace.data());");
@@ -282,7 +309,8 @@ class MainWriter : public CPrinter {
     out.line("times.push_back(now_ms() - begin);");
     out.close();
     out.line("std::sort(times.begin(), times.end());");
-    out.line("if (!times.empty()) std::printf(\"time: %.3f ms (median of %d runs, least %.3f ms)\\n\", times[times.size() / 2], repeat, times[0]);");
+    out.line(
+        "if (!times.empty()) std::printf(\"time: %.3f ms (median of %d runs, least %.3f ms)\\n\", times[times.size() / 2], repeat, times[0]);");
     out.line(prefix + (on_device() ? "destroy(&args, workspace.data);" : "destroy(&args, workspace.data());"));
     out.line("return right ? 0 : 1;");
   }
@@ -343,7 +371,8 @@ std::string device_cmake_text(const ExportRequest& request) {
   w.line("add_library(" + target + " STATIC " + request.module->source.name + " " + request.module->header.name + ")");
   w.line("target_include_directories(" + target + " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})");
   w.line("# The program's own policy: may a product and a sum be rounded once?");
-  w.line("target_compile_options(" + target + " PRIVATE --fmad=" + (request.program->numerics.contract ? "true" : "false") + ")");
+  w.line("target_compile_options(" + target + " PRIVATE --fmad=" + (request.program->numerics.contract ? "true" : "false") +
+         ")");
   w.line("target_link_libraries(" + target + " PUBLIC CUDA::cudart)");
   w.line("");
   w.line("add_executable(check_" + request.module->name + " main.cpp)");
@@ -365,7 +394,9 @@ std::string export_main_text(const ExportRequest& request) {
   head.comment("Usage: check [SYMBOL=value ...] [--seed N] [--repeat N]. Exit status 0: every output is right.");
   head.line("#include \"" + request.module->header.name + "\"");
   head.line("");
-  for (const char* h : {"algorithm", "chrono", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "string", "utility", "vector"}) head.line(std::string("#include <") + h + ">");
+  for (const char* h :
+       {"algorithm", "chrono", "cmath", "cstdint", "cstdio", "cstdlib", "cstring", "string", "utility", "vector"})
+    head.line(std::string("#include <") + h + ">");
   head.line("");
   const bool on_device = request.module->target == "cuda";
   if (on_device) head.line("#include <cuda_runtime.h>\n");
@@ -409,7 +440,10 @@ std::string export_cmake_text(const ExportRequest& request) {
 }
 
 std::vector<SourceFile> export_files(const ExportRequest& request) {
-  return {request.module->source, request.module->header, {"CMakeLists.txt", export_cmake_text(request)}, {"main.cpp", export_main_text(request)}};
+  return {request.module->source,
+          request.module->header,
+          {"CMakeLists.txt", export_cmake_text(request)},
+          {"main.cpp", export_main_text(request)}};
 }
 
 }  // namespace facet

@@ -13,11 +13,11 @@
 namespace facet {
 
 struct ExportRequest {
-  const Program* program = nullptr;                  // elaborated
+  const Program* program = nullptr;  // elaborated
   const Module* module = nullptr;
-  std::string naive_text;                            // print_naive(program): declares naive_NAME
-  std::string compile_flags;                         // openmp_flags(numerics)
-  std::map<std::string, std::string> weight_files;   // every constant with file data -> its .npy, relative to the folder
+  std::string naive_text;                           // print_naive(program): declares naive_NAME
+  std::string compile_flags;                        // openmp_flags(numerics)
+  std::map<std::string, std::string> weight_files;  // every constant with file data -> its .npy, relative to the folder
 };
 
 // NAME.cpp, NAME.h, CMakeLists.txt, main.cpp. main.cpp fills the inputs by their sample rules (or with `--seed N`), sizes by
@@ -28,6 +28,6 @@ std::vector<SourceFile> export_files(const ExportRequest& request);
 // The parts, for tests.
 std::string export_cmake_text(const ExportRequest& request);
 std::string export_main_text(const ExportRequest& request);
-extern const char* const kExportSupport;   // the part of main.cpp that is the same for all programs
+extern const char* const kExportSupport;  // the part of main.cpp that is the same for all programs
 
 }  // namespace facet

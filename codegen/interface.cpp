@@ -71,7 +71,8 @@ void write_functions(TextWriter& w, const Interface& f, const InterfaceStyle& st
   w.comment("Bytes of workspace for these symbols; any alignment. One workspace serves one call at a time.");
   w.line("size_t " + f.function("workspace_bytes") + "(" + args + ");");
   w.line("");
-  w.comment("Packs constant weights into the workspace: once for each workspace, before the first run. Nothing allocates after it.");
+  w.comment(
+      "Packs constant weights into the workspace: once for each workspace, before the first run. Nothing allocates after it.");
   w.line("int " + f.function("prepare") + "(" + args + ", void* workspace" + style.stream_parameter + ");");
   w.line("");
   w.comment("Computes the outputs. Re-entrant with separate workspaces.");
@@ -80,7 +81,8 @@ void write_functions(TextWriter& w, const Interface& f, const InterfaceStyle& st
   w.comment("Ends the use of a workspace; its memory stays the caller's.");
   w.line("int " + f.function("destroy") + "(" + args + ", void* workspace);");
   w.line("");
-  w.comment("For measuring: run is kernels 0 .. kernel_count - 1 in order. A single kernel may be repeated after one whole run.");
+  w.comment(
+      "For measuring: run is kernels 0 .. kernel_count - 1 in order. A single kernel may be repeated after one whole run.");
   w.line("int " + f.function("kernel_count") + "(void);");
   w.line("int " + f.function("run_kernel") + "(" + args + ", void* workspace, int kernel" + style.stream_parameter + ");");
 }
@@ -108,8 +110,10 @@ Interface interface_of(const LoopProgram& program, const std::vector<std::string
   for (const std::string& t : program.inputs)
     if (!has(t)) f.arguments.push_back(argument(program, t, ArgumentInfo::Kind::kInput, fields));
   for (const std::string& t : program.outputs) {
-    if (!has(t)) f.arguments.push_back(argument(program, t, ArgumentInfo::Kind::kOutput, fields));
-    else for (ArgumentInfo& a : f.arguments) a.in_out = a.in_out || a.tensor == t;
+    if (!has(t))
+      f.arguments.push_back(argument(program, t, ArgumentInfo::Kind::kOutput, fields));
+    else
+      for (ArgumentInfo& a : f.arguments) a.in_out = a.in_out || a.tensor == t;
   }
   for (const std::string& t : program.weights)
     if (!has(t) && std::find(embedded.begin(), embedded.end(), t) == embedded.end())

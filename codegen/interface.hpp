@@ -12,20 +12,20 @@
 namespace facet {
 
 struct InterfaceStyle {
-  std::string pointer_kind = "host";      // "host" or "device": whose memory the pointers name
-  std::string stream_parameter;           // ", cudaStream_t stream" or ""
-  std::string includes;                   // further lines for the header
+  std::string pointer_kind = "host";  // "host" or "device": whose memory the pointers name
+  std::string stream_parameter;       // ", cudaStream_t stream" or ""
+  std::string includes;               // further lines for the header
 };
 
 // Fields of facet_NAME_args: symbols, inputs, outputs, weights, each in program order. A tensor that is input and output is one
 // field, in the inputs' place.
 struct Interface {
-  std::string name;                                            // identifier-safe program name
-  std::vector<std::pair<Symbol, std::string>> symbols;         // with field name
+  std::string name;                                     // identifier-safe program name
+  std::vector<std::pair<Symbol, std::string>> symbols;  // with field name
   std::vector<ArgumentInfo> arguments;
   std::string args_type() const { return "facet_" + name + "_args"; }
   std::string function(const std::string& verb) const { return "facet_" + name + "_" + verb; }
-  std::string field_of(const std::string& tensor) const;       // "" when it is no argument
+  std::string field_of(const std::string& tensor) const;  // "" when it is no argument
 };
 
 // `embedded`: weights whose values are in the source and so are no arguments.

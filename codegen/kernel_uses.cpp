@@ -66,7 +66,8 @@ class UseWalk {
   }
   void expr(const ExprPtr& e) {
     walk(e, [&](const Expr& node) {
-      if (node.op == Op::kIndex && std::any_of(program_.symbols.begin(), program_.symbols.end(), [&](const Symbol& s) { return s.name == node.name; }))
+      if (node.op == Op::kIndex &&
+          std::any_of(program_.symbols.begin(), program_.symbols.end(), [&](const Symbol& s) { return s.name == node.name; }))
         uses_.symbols.insert(node.name);
       if (node.op == Op::kValue) uses_.values.insert(node.name);
       if (node.op != Op::kRead) return;

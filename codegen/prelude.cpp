@@ -183,9 +183,10 @@ Signature signature_of(const std::string& text, const std::string& qualifier, co
 // A vector helper as a loop over the scalar one.
 std::string lane_loop(const HelperUse& use, const std::string& scalar_text, const PreludeDialect& dialect) {
   const auto widened = [&](const std::string& type) {
-    for (const DType t : {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kU32, DType::kI64, DType::kU64, DType::kF32, DType::kF64})
+    for (const DType t : {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kU32, DType::kI64, DType::kU64,
+                          DType::kF32, DType::kF64})
       if (value_type(t, 1) == type) return value_type(t, use.lanes);
-    return value_type(DType::kI32, use.lanes);   // bool
+    return value_type(DType::kI32, use.lanes);  // bool
   };
   const std::string scalar = use.name + "_" + type_suffix(use.type, 1);
   const Signature s = signature_of(scalar_text, dialect.qualifier, scalar);
@@ -196,8 +197,9 @@ std::string lane_loop(const HelperUse& use, const std::string& scalar_text, cons
     arguments += (i ? ", " : "") + name + "[l]";
   }
   const std::string result = widened(s.result);
-  return dialect.vector_qualifier + " " + result + " " + use.name + "_" + type_suffix(use.type, use.lanes) + "(" + parameters + ") {\n  " + result +
-         " r;\n  for (int l = 0; l < " + std::to_string(use.lanes) + "; ++l) r[l] = " + scalar + "(" + arguments + ");\n  return r;\n}\n";
+  return dialect.vector_qualifier + " " + result + " " + use.name + "_" + type_suffix(use.type, use.lanes) + "(" + parameters +
+         ") {\n  " + result + " r;\n  for (int l = 0; l < " + std::to_string(use.lanes) + "; ++l) r[l] = " + scalar + "(" +
+         arguments + ");\n  return r;\n}\n";
 }
 
 }  // namespace
@@ -218,11 +220,13 @@ std::string emit_helpers(const std::set<HelperUse>& used, const PreludeDialect& 
     const HelperText* row = find_text(dialect, use);
     std::string text;
     if (row) {
-      text = Expansion(use.type, use.lanes, use.lanes > 1 ? dialect.vector_qualifier : dialect.qualifier)(template_of(*row, use.type, use.lanes));
+      text = Expansion(use.type, use.lanes,
+                       use.lanes > 1 ? dialect.vector_qualifier : dialect.qualifier)(template_of(*row, use.type, use.lanes));
     } else if (use.lanes > 1 && (row = find_text(dialect, {use.name, use.type, 1}))) {
       text = lane_loop(use, Expansion(use.type, 1, dialect.qualifier)(template_of(*row, use.type, 1)), dialect);
     } else {
-      errors->push_back(diagnose(Code::kInternalError, {}, {"code generation", "no helper " + use.name + "_" + type_suffix(use.type, use.lanes)}));
+      errors->push_back(diagnose(Code::kInternalError, {},
+                                 {"code generation", "no helper " + use.name + "_" + type_suffix(use.type, use.lanes)}));
       return;
     }
     each_word(text, [&](const std::string& word) {
@@ -238,7 +242,7 @@ std::string emit_helpers(const std::set<HelperUse>& used, const PreludeDialect& 
 }
 
 std::string vector_typedefs(const std::string& text) {
-  std::map<std::pair<DType, int>, bool> types;   // -> unaligned form used
+  std::map<std::pair<DType, int>, bool> types;  // -> unaligned form used
   each_word(text, [&](const std::string& word) {
     if (word.compare(0, 9, "__builtin") == 0) return;
     const bool unaligned = word.size() > 2 && word.compare(word.size() - 2, 2, "_u") == 0;

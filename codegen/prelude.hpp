@@ -21,10 +21,10 @@ namespace facet {
 
 struct HelperText {
   const char* name;
-  const char* types;   // "f32 f64", "float" (both), "signed", "unsigned", "narrow" (8, 16 bits), "wide", "int", "any"
+  const char* types;  // "f32 f64", "float" (both), "signed", "unsigned", "narrow" (8, 16 bits), "wide", "int", "any"
   enum Shape { kScalar, kVector, kBoth } shape;
   const char* text;
-  std::string (*make)(DType type, int lanes) = nullptr;   // instead of text: writes the template, when it depends on the lanes
+  std::string (*make)(DType type, int lanes) = nullptr;  // instead of text: writes the template, when it depends on the lanes
 };
 using HelperTable = std::vector<HelperText>;
 
@@ -32,7 +32,7 @@ using HelperTable = std::vector<HelperText>;
 struct PreludeDialect {
   std::string qualifier = "static inline";
   std::vector<const HelperTable*> tables;
-  std::string vector_qualifier = "static inline";   // of functions that pass vectors
+  std::string vector_qualifier = "static inline";  // of functions that pass vectors
 };
 
 // The text of all helpers that `used` needs, callees first, sorted by name otherwise. Unknown helpers are added to `errors`.
@@ -46,7 +46,7 @@ bool parse_helper(const std::string& word, HelperUse* use);
 
 // exp, log, tanh, ... shared by all targets, over: mad, fma, sqrt, abs, bits, from_bits, copysign, round_even, scale2.
 const HelperTable& math_helpers_f32();
-const HelperTable& math_helpers_f64();     // angles included
+const HelperTable& math_helpers_f64();  // angles included
 const HelperTable& math_helpers_angle();
 
 }  // namespace facet

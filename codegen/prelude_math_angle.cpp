@@ -5,8 +5,7 @@ namespace facet {
 
 const HelperTable& math_helpers_angle() {
   using H = HelperText;
-  static const HelperTable table = {
-      {"quarter_turns", "f64", H::kScalar, R"(
+  static const HelperTable table = {{"quarter_turns", "f64", H::kScalar, R"(
 // x = (4 k + n) pi/2 + r + *low with |r| <= pi/4 + a little; returns r, *turns = n in 0..3. For |x| >= 2^20, finite.
 $FN double quarter_turns_f64(double x, int* turns, double* low) {
   // The first 1280 bits of 2 / pi, after a word of zeros that stands for bits before the point.
@@ -56,7 +55,7 @@ $FN double quarter_turns_f64(double x, int* turns, double* low) {
   return negative ? -y : y;
 }
 )"},
-      {"angle", "f64", H::kScalar, R"(
+                                    {"angle", "f64", H::kScalar, R"(
 // x = n pi/2 + r + *low; returns r, *turns = n modulo 4.
 $FN double angle_f64(double x, int* turns, double* low) {
   if (!(abs_f64(x) < 0x1p20)) {
@@ -75,7 +74,7 @@ $FN double angle_f64(double x, int* turns, double* low) {
   return r;
 }
 )"},
-      {"sin_part", "f64", H::kScalar, R"(
+                                    {"sin_part", "f64", H::kScalar, R"(
 $FN double sin_part_f64(double r, double low) {
   const double z = r * r;
   double p = fma_f64(-7.586093283910409e-13, z, 1.605852132415535e-10);
@@ -87,7 +86,7 @@ $FN double sin_part_f64(double r, double low) {
   return r + (p * z * r + (low - low * 0.5 * z));
 }
 )"},
-      {"cos_part", "f64", H::kScalar, R"(
+                                    {"cos_part", "f64", H::kScalar, R"(
 $FN double cos_part_f64(double r, double low) {
   const double z = r * r, half = 0.5 * z, w = 1 - half;
   double p = fma_f64(-1.1381752459316457e-11, z, 2.0876133993327844e-09);
@@ -98,7 +97,7 @@ $FN double cos_part_f64(double r, double low) {
   return w + (((1 - w) - half) + (p * z * z - r * low));
 }
 )"},
-      {"sin", "f64", H::kScalar, R"(
+                                    {"sin", "f64", H::kScalar, R"(
 // 1 ulp.
 $FN double sin_f64(double x) {
   int n;
@@ -108,7 +107,7 @@ $FN double sin_f64(double x) {
   return x == 0 ? x : n & 2 ? -y : y;
 }
 )"},
-      {"cos", "f64", H::kScalar, R"(
+                                    {"cos", "f64", H::kScalar, R"(
 // 1 ulp.
 $FN double cos_f64(double x) {
   int n;
@@ -118,7 +117,7 @@ $FN double cos_f64(double x) {
   return (n + 1) & 2 ? -y : y;
 }
 )"},
-      {"tan", "f64", H::kScalar, R"(
+                                    {"tan", "f64", H::kScalar, R"(
 // 3 ulp.
 $FN double tan_f64(double x) {
   int n;
@@ -128,7 +127,7 @@ $FN double tan_f64(double x) {
   return x == 0 ? x : n & 1 ? -c / s : s / c;
 }
 )"},
-      {"atan", "f64", H::kBoth, R"(
+                                    {"atan", "f64", H::kBoth, R"(
 // 2 ulp. Reciprocal above tan(3 pi/8), (a - 1) / (a + 1) above tan(pi/8).
 $FN $T atan_$S($T x) {
   const $T a = abs_$S(x);
@@ -151,7 +150,7 @@ $FN $T atan_$S($T x) {
   return copysign_$S(base + (mad_$S(p * z, t, low) + t), x);
 }
 )"},
-      {"asin_series", "f64", H::kBoth, R"(
+                                    {"asin_series", "f64", H::kBoth, R"(
 // (asin(x) - x) / x for x^2 = z <= 1/4.
 $FN $T asin_series_$S($T z) {
   $T p = mad_$S($C(0.02877844261259304), z, $C(-0.014881409392818066));
@@ -168,7 +167,7 @@ $FN $T asin_series_$S($T z) {
   return mad_$S(p, z, $C(0.16666666666666669)) * z;
 }
 )"},
-      {"asin", "f64", H::kBoth, R"(
+                                    {"asin", "f64", H::kBoth, R"(
 // 2 ulp; NaN beyond 1.
 $FN $T asin_$S($T x) {
   const $T a = abs_$S(x);
@@ -179,7 +178,7 @@ $FN $T asin_$S($T x) {
   return copysign_$S(a < $C(0.5) ? s : outer, x);
 }
 )"},
-      {"acos", "f64", H::kBoth, R"(
+                                    {"acos", "f64", H::kBoth, R"(
 // 2 ulp; NaN beyond 1.
 $FN $T acos_$S($T x) {
   const $T a = abs_$S(x);

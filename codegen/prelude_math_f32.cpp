@@ -1,16 +1,15 @@
 // Single-precision mathematics. The same text serves scalars and vectors, both compilers and both targets.
 //
 // exp, log, tanh, sigmoid and erf are worked out in f32: polynomials fitted at Chebyshev nodes, reduction with split constants.
-// The others are the f64 functions rounded once. Bounds in the comments are the largest errors seen in the tests, in units of the
-// last place of the result, on dense samples against long double.
+// The others are the f64 functions rounded once. Bounds in the comments are the largest errors seen in the tests, in units of
+// the last place of the result, on dense samples against long double.
 #include "codegen/prelude.hpp"
 
 namespace facet {
 
 const HelperTable& math_helpers_f32() {
   using H = HelperText;
-  static const HelperTable table = {
-      {"exp", "f32", H::kBoth, R"(
+  static const HelperTable table = {{"exp", "f32", H::kBoth, R"(
 // 1 ulp. x = n log 2 + r with |r| <= log(2) / 2; beyond the limits the result is 0 or infinity.
 $FN $T exp_$S($T x) {
   const $T y = x < $C(-104.0f) ? $C(-104.0f) : (x > $C(89.0f) ? $C(89.0f) : x);
@@ -24,7 +23,7 @@ $FN $T exp_$S($T x) {
   return scale2_$S(mad_$S(r * r, p, r) + $C(1.0f), n);
 }
 )"},
-      {"log", "f32", H::kBoth, R"(
+                                    {"log", "f32", H::kBoth, R"(
 // 1 ulp. x = 2^n m with m in [sqrt(1/2), sqrt(2)); denormals are scaled first.
 $FN $T log_$S($T x) {
   const $M tiny = x < $C(0x1p-126f);
@@ -47,7 +46,7 @@ $FN $T log_$S($T x) {
   return ((x > $C(0.0f)) & (x < $C(__builtin_inff()))) ? r : special;
 }
 )"},
-      {"tanh", "f32", H::kBoth, R"(
+                                    {"tanh", "f32", H::kBoth, R"(
 // 2 ulp.
 $FN $T tanh_$S($T x) {
   const $T a = abs_$S(x), z = x * x;
@@ -60,14 +59,14 @@ $FN $T tanh_$S($T x) {
   return a < $C(0.625f) ? small : copysign_$S(large, x);
 }
 )"},
-      {"sigmoid", "f32", H::kBoth, R"(
+                                    {"sigmoid", "f32", H::kBoth, R"(
 // 1 / (1 + exp(-x)), 2 ulp, denormal results included.
 $FN $T sigmoid_$S($T x) {
   const $T e = exp_$S(-abs_$S(x));
   return (x < $C(0.0f) ? e : $C(1.0f)) / ($C(1.0f) + e) + (x != x ? x : $C(0.0f));
 }
 )"},
-      {"erf", "f32", H::kBoth, R"(
+                                    {"erf", "f32", H::kBoth, R"(
 // 2 ulp. A polynomial below 1, 1 - exp(-h(|x|)) above; from 3.95 on the result rounds to 1.
 $FN $T erf_$S($T x) {
   const $T z = x * x, a = abs_$S(x);
@@ -91,19 +90,28 @@ $FN $T erf_$S($T x) {
   return a < $C(1.0f) ? small : copysign_$S(large, x);
 }
 )"},
-#define FACET_FROM_F64(name)                                                                                                     \
-  {#name, "f32", H::kScalar, "\n$FN float " #name "_f32(float x) { return (float)" #name "_f64((double)x); }\n"}, {              \
-    #name, "f32", H::kVector,                                                                                                    \
-        "\n$FN $T " #name "_$S($T x) { return __builtin_convertvector(" #name "_$DS(__builtin_convertvector(x, $D)), $T); }\n"   \
-  }
-      FACET_FROM_F64(sin), FACET_FROM_F64(cos), FACET_FROM_F64(tan), FACET_FROM_F64(asin), FACET_FROM_F64(acos), FACET_FROM_F64(atan),
-      FACET_FROM_F64(sinh), FACET_FROM_F64(cosh), FACET_FROM_F64(asinh), FACET_FROM_F64(acosh), FACET_FROM_F64(atanh),
-      FACET_FROM_F64(log1p), FACET_FROM_F64(expm1),
+#define FACET_FROM_F64(name)                                                                                      \
+  {#name, "f32", H::kScalar, "\n$FN float " #name "_f32(float x) { return (float)" #name "_f64((double)x); }\n"}, \
+      {#name, "f32", H::kVector,                                                                                  \
+       "\n$FN $T " #name "_$S($T x) { return __builtin_convertvector(" #name "_$DS(__builtin_convertvector(x, $D)), $T); }\n"}
+                                    FACET_FROM_F64(sin),
+                                    FACET_FROM_F64(cos),
+                                    FACET_FROM_F64(tan),
+                                    FACET_FROM_F64(asin),
+                                    FACET_FROM_F64(acos),
+                                    FACET_FROM_F64(atan),
+                                    FACET_FROM_F64(sinh),
+                                    FACET_FROM_F64(cosh),
+                                    FACET_FROM_F64(asinh),
+                                    FACET_FROM_F64(acosh),
+                                    FACET_FROM_F64(atanh),
+                                    FACET_FROM_F64(log1p),
+                                    FACET_FROM_F64(expm1),
 #undef FACET_FROM_F64
-      {"pow", "f32", H::kScalar, R"(
+                                    {"pow", "f32", H::kScalar, R"(
 $FN float pow_f32(float x, float y) { return (float)pow_f64((double)x, (double)y); }
 )"},
-      {"fmod", "f32", H::kScalar, R"(
+                                    {"fmod", "f32", H::kScalar, R"(
 // Exact.
 $FN float fmod_f32(float x, float y) { return (float)fmod_f64((double)x, (double)y); }
 )"}};

@@ -15,8 +15,7 @@ HelperTable with_angles(HelperTable table) {
 
 const HelperTable& math_helpers_f64() {
   using H = HelperText;
-  static const HelperTable table = with_angles({
-      {"exp_fraction", "f64", H::kBoth, R"(
+  static const HelperTable table = with_angles({{"exp_fraction", "f64", H::kBoth, R"(
 // e^r - 1 for |r| <= log(2) / 2.
 $FN $T exp_fraction_$S($T r) {
   $T p = mad_$S($C(2.091544229778011522e-9), r, $C(2.510627473357329469e-8));
@@ -32,7 +31,7 @@ $FN $T exp_fraction_$S($T r) {
   return mad_$S(r * r, p, r);
 }
 )"},
-      {"exp", "f64", H::kBoth, R"(
+                                                {"exp", "f64", H::kBoth, R"(
 // 1 ulp.
 $FN $T exp_$S($T x) {
   const $T y = x < $C(-746.0) ? $C(-746.0) : (x > $C(710.0) ? $C(710.0) : x);
@@ -41,7 +40,7 @@ $FN $T exp_$S($T x) {
   return scale2_$S(exp_fraction_$S(r) + $C(1.0), n);
 }
 )"},
-      {"expm1", "f64", H::kBoth, R"(
+                                                {"expm1", "f64", H::kBoth, R"(
 // e^x - 1, 2 ulp.
 $FN $T expm1_$S($T x) {
   const $T y = x < $C(-40.0) ? $C(-40.0) : (x > $C(40.0) ? $C(40.0) : x);
@@ -52,7 +51,7 @@ $FN $T expm1_$S($T x) {
   return x > $C(40.0) ? exp_$S(x) : (x == $C(0.0) ? x : inside);
 }
 )"},
-      {"log", "f64", H::kBoth, R"(
+                                                {"log", "f64", H::kBoth, R"(
 // 1 ulp. x = 2^n m with m in [sqrt(1/2), sqrt(2)); log(m) = 2 atanh(s) with s = f / (2 + f).
 $FN $T log_$S($T x) {
   const $M tiny = x < $C(0x1p-1022);
@@ -72,7 +71,7 @@ $FN $T log_$S($T x) {
   return ((x > $C(0.0)) & (x < $C(__builtin_inf()))) ? r : special;
 }
 )"},
-      {"log1p", "f64", H::kBoth, R"(
+                                                {"log1p", "f64", H::kBoth, R"(
 // log(1 + x), 2 ulp: the rounding of 1 + x is put right afterwards.
 $FN $T log1p_$S($T x) {
   const $T u = $C(1.0) + x;
@@ -80,7 +79,7 @@ $FN $T log1p_$S($T x) {
   return u == $C(1.0) ? x : (((u > $C(0.0)) & (u < $C(__builtin_inf()))) ? r : log_$S(u));
 }
 )"},
-      {"tanh", "f64", H::kBoth, R"(
+                                                {"tanh", "f64", H::kBoth, R"(
 // 2 ulp.
 $FN $T tanh_$S($T x) {
   const $T a = abs_$S(x), e = expm1_$S(a + a);
@@ -88,14 +87,14 @@ $FN $T tanh_$S($T x) {
   return copysign_$S(a < $C(0.55) ? small : large, x) + (x != x ? x : $C(0.0));
 }
 )"},
-      {"sigmoid", "f64", H::kBoth, R"(
+                                                {"sigmoid", "f64", H::kBoth, R"(
 // 1 / (1 + exp(-x)), 2 ulp.
 $FN $T sigmoid_$S($T x) {
   const $T e = exp_$S(-abs_$S(x));
   return (x < $C(0.0) ? e : $C(1.0)) / ($C(1.0) + e) + (x != x ? x : $C(0.0));
 }
 )"},
-      {"erf", "f64", H::kBoth, R"(
+                                                {"erf", "f64", H::kBoth, R"(
 // 2 ulp. A polynomial below 0.85; above, 1 - exp(-x^2) k(y) with y = (x - 2) / (x + 2).
 $FN $T erf_$S($T x) {
   const $T z = x * x, a = abs_$S(x);
@@ -133,7 +132,7 @@ $FN $T erf_$S($T x) {
   return a < $C(0.85) ? small : copysign_$S(large, x) + (x != x ? x : $C(0.0));
 }
 )"},
-      {"sinh", "f64", H::kBoth, R"(
+                                                {"sinh", "f64", H::kBoth, R"(
 // 3 ulp.
 $FN $T sinh_$S($T x) {
   const $T a = abs_$S(x), e = expm1_$S(a), root = exp_$S($C(0.5) * a);
@@ -141,14 +140,14 @@ $FN $T sinh_$S($T x) {
   return copysign_$S(a > $C(40.0) ? $C(0.5) * root * root : inside, x) + (x != x ? x : $C(0.0));
 }
 )"},
-      {"cosh", "f64", H::kBoth, R"(
+                                                {"cosh", "f64", H::kBoth, R"(
 // 3 ulp.
 $FN $T cosh_$S($T x) {
   const $T a = abs_$S(x), e = exp_$S(a), root = exp_$S($C(0.5) * a);
   return a > $C(40.0) ? $C(0.5) * root * root : $C(0.5) * e + $C(0.5) / e;
 }
 )"},
-      {"asinh", "f64", H::kBoth, R"(
+                                                {"asinh", "f64", H::kBoth, R"(
 // 3 ulp.
 $FN $T asinh_$S($T x) {
   const $T a = abs_$S(x), square = a * a;
@@ -156,7 +155,7 @@ $FN $T asinh_$S($T x) {
   return copysign_$S(a > $C(0x1p28) ? log_$S(a) + $C(0x1.62e42fefa39efp-1) : inside, x) + (x != x ? x : $C(0.0));
 }
 )"},
-      {"acosh", "f64", H::kBoth, R"(
+                                                {"acosh", "f64", H::kBoth, R"(
 // 3 ulp; NaN below 1.
 $FN $T acosh_$S($T x) {
   const $T t = x - $C(1.0);
@@ -164,7 +163,7 @@ $FN $T acosh_$S($T x) {
   return x > $C(0x1p28) ? log_$S(x) + $C(0x1.62e42fefa39efp-1) : (x < $C(1.0) ? $C(__builtin_nan("")) : inside);
 }
 )"},
-      {"atanh", "f64", H::kBoth, R"(
+                                                {"atanh", "f64", H::kBoth, R"(
 // 3 ulp; infinite at 1 and -1, NaN beyond.
 $FN $T atanh_$S($T x) {
   const $T a = abs_$S(x);
@@ -173,7 +172,7 @@ $FN $T atanh_$S($T x) {
   return copysign_$S(a < $C(1.0) ? r : special, x);
 }
 )"},
-      {"fmod", "f64", H::kScalar, R"(
+                                                {"fmod", "f64", H::kScalar, R"(
 // Exact, with the sign of x: long division of the significands, 10 quotient bits at a time.
 $FN double fmod_f64(double x, double y) {
   const double a = abs_f64(x), b = abs_f64(y);
@@ -192,7 +191,7 @@ $FN double fmod_f64(double x, double y) {
   return copysign_f64(whole, x);
 }
 )"},
-      {"pow", "f64", H::kScalar, R"(
+                                                {"pow", "f64", H::kScalar, R"(
 // 2 ulp. log(|x|) as a sum of two doubles, its product with y likewise; special values as in C.
 $FN double pow_f64(double x, double y) {
   if (x == 1 || y == 0) return 1;

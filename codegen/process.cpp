@@ -45,7 +45,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 2);
-  posix_spawnattr_t attributes;   // a group of its own, so that the compiler's children end with it
+  posix_spawnattr_t attributes;  // a group of its own, so that the compiler's children end with it
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   std::vector<char*> argv;
@@ -61,8 +61,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
     result.timed_out = collect(pipe_ends[0], timeout_s, most_output, &result.output);
     if (result.timed_out) kill(-child, SIGKILL);
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
   close(pipe_ends[0]);

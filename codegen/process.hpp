@@ -8,10 +8,10 @@
 namespace facet {
 
 struct ProcessResult {
-  bool started = false;        // false: not found or not executable
+  bool started = false;  // false: not found or not executable
   bool timed_out = false;
-  int status = -1;             // exit status; 128 + signal
-  std::string output;          // stdout and stderr together, the first `most_output` bytes
+  int status = -1;     // exit status; 128 + signal
+  std::string output;  // stdout and stderr together, the first `most_output` bytes
 };
 
 // Searches PATH for arguments[0] unless it holds a slash. The child reads nothing and is killed at the limit.

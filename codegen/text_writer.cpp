@@ -12,7 +12,8 @@ constexpr std::size_t kColumns = 120;
 
 // Words like exp_f32, floor_div_i64, load_u8x64, f32x16: typedefs and helpers of generated code end with a type.
 bool is_typed_word(const std::string& word) {
-  static const char* const types[] = {"bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
+  static const char* const types[] = {"bool", "i8",  "u8",  "i16",  "u16", "i32", "u32",
+                                      "i64",  "u64", "f16", "bf16", "f32", "f64"};
   std::string tail = word;
   if (tail.size() > 2 && tail.compare(tail.size() - 2, 2, "_u") == 0) tail.resize(tail.size() - 2);
   tail = tail.substr(tail.rfind('_') == std::string::npos ? 0 : tail.rfind('_') + 1);
@@ -67,7 +68,7 @@ std::string sanitized(const std::string& name) {
   std::string text;
   for (const char c : name) {
     const char d = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    if (d == '_' && !text.empty() && text.back() == '_') continue;   // a double underscore is the implementation's
+    if (d == '_' && !text.empty() && text.back() == '_') continue;  // a double underscore is the implementation's
     text += d;
   }
   if (text.empty() || text.front() == '_' || std::isdigit(static_cast<unsigned char>(text.front()))) text = "v" + text;
@@ -75,7 +76,9 @@ std::string sanitized(const std::string& name) {
 }
 
 bool names_word(const std::string& text, const std::string& word) {
-  const auto inside = [&](std::size_t i) { return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_'); };
+  const auto inside = [&](std::size_t i) {
+    return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
+  };
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
     if (!(at > 0 && inside(at - 1)) && !inside(at + word.size())) return true;
   return false;
@@ -100,21 +103,21 @@ bool NameTable::has(const std::string& kind, const std::string& name) const {
 const std::set<std::string>& c_family_words() {
   static const std::set<std::string> words = {
       // C++17 and C11 keywords and alternative tokens, later keywords, and words with a meaning in some place.
-      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char16_t",
-      "char32_t", "char8_t", "class", "compl", "concept", "const", "consteval", "constexpr", "constinit", "const_cast", "continue",
-      "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
-      "explicit", "export", "extern", "false", "final", "float", "for", "friend", "goto", "if", "import", "inline", "int", "long",
-      "module", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "override",
-      "private", "protected", "public", "reflexpr", "register", "reinterpret_cast", "requires", "restrict", "return", "short",
-      "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "synchronized", "template", "this",
-      "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "union", "unsigned", "using", "virtual",
-      "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "main", "std",
+      "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+      "char16_t", "char32_t", "char8_t", "class", "compl", "concept", "const", "consteval", "constexpr", "constinit",
+      "const_cast", "continue", "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double",
+      "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "final", "float", "for", "friend", "goto", "if",
+      "import", "inline", "int", "long", "module", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
+      "operator", "or", "or_eq", "override", "private", "protected", "public", "reflexpr", "register", "reinterpret_cast",
+      "requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
+      "switch", "synchronized", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename",
+      "typeof", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "main", "std",
       // Macros that compilers define in GNU mode, and macros or types of the headers used around generated code.
       "linux", "unix", "i386", "NULL", "EOF", "BUFSIZ", "assert", "errno", "offsetof", "stdin", "stdout", "stderr", "setjmp",
       "va_arg", "va_copy", "va_end", "va_list", "va_start", "NAN", "INFINITY", "HUGE_VAL", "I", "EXIT_SUCCESS", "EXIT_FAILURE",
       "RAND_MAX", "SIZE_MAX", "PTRDIFF_MIN", "PTRDIFF_MAX", "CHAR_BIT", "INT_MAX", "INT_MIN", "LONG_MAX", "LONG_MIN", "DBL_MAX",
-      "FLT_MAX", "FLT_MIN", "DBL_MIN", "size_t", "ptrdiff_t", "max_align_t", "nullptr_t", "int8_t", "int16_t", "int32_t", "int64_t",
-      "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t", "intmax_t", "uintmax_t", "int_fast8_t",
+      "FLT_MAX", "FLT_MIN", "DBL_MIN", "size_t", "ptrdiff_t", "max_align_t", "nullptr_t", "int8_t", "int16_t", "int32_t",
+      "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t", "intmax_t", "uintmax_t", "int_fast8_t",
       "int_fast16_t", "int_fast32_t", "int_fast64_t", "uint_fast8_t", "uint_fast16_t", "uint_fast32_t", "uint_fast64_t",
       "int_least8_t", "int_least16_t", "int_least32_t", "int_least64_t", "uint_least8_t", "uint_least16_t", "uint_least32_t",
       "uint_least64_t", "INT8_MIN", "INT16_MIN", "INT32_MIN", "INT64_MIN", "INT8_MAX", "INT16_MAX", "INT32_MAX", "INT64_MAX",

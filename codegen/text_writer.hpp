@@ -13,12 +13,12 @@ class TextWriter {
  public:
   explicit TextWriter(int indent = 0) : indent_(indent) {}
 
-  void line(const std::string& text);            // indented; "" gives an empty line
-  void raw(const std::string& text);             // as it is, may hold several lines
-  void comment(const std::string& text);         // "// text", broken at 120 columns; nothing for ""
-  void open(const std::string& header);          // "header {" and one level deeper
-  void close(const std::string& tail = "}");     // one level back, then "}"
-  void reopen(const std::string& middle);        // "} else {": closes and opens
+  void line(const std::string& text);         // indented; "" gives an empty line
+  void raw(const std::string& text);          // as it is, may hold several lines
+  void comment(const std::string& text);      // "// text", broken at 120 columns; nothing for ""
+  void open(const std::string& header);       // "header {" and one level deeper
+  void close(const std::string& tail = "}");  // one level back, then "}"
+  void reopen(const std::string& middle);     // "} else {": closes and opens
   const std::string& text() const { return text_; }
   int indent() const { return indent_; }
 
@@ -29,8 +29,9 @@ class TextWriter {
 
 // Gives every (kind, name) pair one identifier: the name itself where it is free, else the name with a suffix.
 //
-// Contract P2 allows any word as a name (class, float, blockIdx, exp, linux, _Reserved); dots of local names become underscores.
-// Two kinds with one name ("t0" as an index and as a temporary) get two identifiers. Deterministic in the order of first use.
+// Contract P2 allows any word as a name (class, float, blockIdx, exp, linux, _Reserved); dots of local names become
+// underscores. Two kinds with one name ("t0" as an index and as a temporary) get two identifiers. Deterministic in the order of
+// first use.
 class NameTable {
  public:
   explicit NameTable(const std::set<std::string>& reserved) : taken_(reserved) {}

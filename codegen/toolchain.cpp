@@ -25,8 +25,7 @@ class FileLock {
  public:
   explicit FileLock(const std::string& path) : fd_(open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644)) {
     if (fd_ >= 0)
-      while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
-      }
+      while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {}
   }
   ~FileLock() {
     if (fd_ >= 0) close(fd_);
@@ -80,8 +79,8 @@ std::string processor() {
 }
 
 // The compile proper, into `folder` (a fresh one), then the rename of the library to `target`.
-Result<Done> compile_into(const Module& module, const Compiler& compiler, const CompileOptions& options, const std::string& folder,
-                          const std::string& target) {
+Result<Done> compile_into(const Module& module, const Compiler& compiler, const CompileOptions& options,
+                          const std::string& folder, const std::string& target) {
   if (Result<Done> made = make_folder(folder); !made) return made;
   const std::string source = folder + "/" + module.source.name;
   const std::string library = folder + "/module.so";
@@ -93,11 +92,13 @@ Result<Done> compile_into(const Module& module, const Compiler& compiler, const 
   const ProcessResult run = run_process(arguments, options.timeout_s);
   if (!run.started) return diagnose(Code::kCompilerMissing, {}, {compiler.command});
   if (run.timed_out)
-    return diagnose(Code::kCompilerTimedOut, {}, {compiler.command, module.source.name, std::to_string(static_cast<int>(options.timeout_s))});
+    return diagnose(Code::kCompilerTimedOut, {},
+                    {compiler.command, module.source.name, std::to_string(static_cast<int>(options.timeout_s))});
   if (run.status != 0)
     return diagnose(Code::kCompilerFailed, {}, {module.source.name, compiler.version, first_error(run.output)},
                     {"command: " + joined(arguments, " "), run.output.substr(0, 4000)});
-  if (std::rename(library.c_str(), target.c_str()) != 0) return diagnose(Code::kCacheUnwritable, {}, {target, std::strerror(errno)});
+  if (std::rename(library.c_str(), target.c_str()) != 0)
+    return diagnose(Code::kCacheUnwritable, {}, {target, std::strerror(errno)});
   return Done{};
 }
 
@@ -131,7 +132,7 @@ Result<Compiler> find_compiler(const std::string& wanted) {
   } else {
     if (const char* cxx = std::getenv("CXX"); cxx && *cxx && !std::strchr(cxx, ' ')) candidates.push_back(cxx);
 #if defined(FACET_SANITIZE) && !defined(__clang__)
-    candidates.push_back("g++");   // the sanitizers' runtime is the tool's own
+    candidates.push_back("g++");  // the sanitizers' runtime is the tool's own
 #endif
     for (const char* c : {"clang++-19", "g++", "clang++", "c++", "g++-12"}) candidates.push_back(c);
   }
@@ -169,7 +170,9 @@ Result<CompiledModule> compile_module(const Module& module, const CompileOptions
   } else if (Result<Done> made = make_folder(folder); !made) {
     return made.errors();
   }
-  const std::string key = content_key(joined({compiler->command, compiler->version, module.header.text, module.source.text}, "\n") + joined(options.flags, " ") + processor());
+  const std::string key =
+      content_key(joined({compiler->command, compiler->version, module.header.text, module.source.text}, "\n") +
+                  joined(options.flags, " ") + processor());
   CompiledModule compiled{folder + "/" + key + ".so", compiler->version, true, 0};
   const FileLock lock(folder + "/" + key + ".lock");
   if (!lock.held()) return diagnose(Code::kCacheUnwritable, {}, {folder, std::strerror(errno)});

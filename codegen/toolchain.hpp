@@ -10,22 +10,22 @@
 namespace facet {
 
 struct CompileOptions {
-  std::string compiler;                 // "" tries $CXX, then clang++, g++ and c++ with usual version suffixes
-  std::vector<std::string> flags;       // "-O3", ...; the source's own folder is searched for its header
+  std::string compiler;            // "" tries $CXX, then clang++, g++ and c++ with usual version suffixes
+  std::vector<std::string> flags;  // "-O3", ...; the source's own folder is searched for its header
   double timeout_s = 300;
-  std::string cache_folder;             // "" is ${XDG_CACHE_HOME:-~/.cache}/facet
+  std::string cache_folder;  // "" is ${XDG_CACHE_HOME:-~/.cache}/facet
 };
 
 struct CompiledModule {
-  std::string path;                     // the shared library
-  std::string compiler;                 // "g++ (Debian 12.2.0-14) 12.2.0"
+  std::string path;      // the shared library
+  std::string compiler;  // "g++ (Debian 12.2.0-14) 12.2.0"
   bool from_cache = false;
   double compile_ms = 0;
 };
 
 struct Compiler {
   std::string command;
-  std::string version;                  // first line of --version
+  std::string version;  // first line of --version
 };
 
 // Which compiler a request means. Fails with kCompilerMissing.

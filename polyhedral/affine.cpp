@@ -142,7 +142,7 @@ ExprPtr linear_part(isl_aff* aff, const std::vector<ExprPtr>& dims, std::int64_t
 
 // floor(expression / denominator) of the div at `position`.
 ExprPtr div_expr(isl_aff* aff, unsigned position, const std::vector<ExprPtr>& dims) {
-  isl_aff* div = isl_aff_get_div(aff, static_cast<int>(position));   // the argument of the floor, rational
+  isl_aff* div = isl_aff_get_div(aff, static_cast<int>(position));  // the argument of the floor, rational
   const std::int64_t d = to_int(isl_aff_get_denominator_val(div));
   ExprPtr e = idx_floordiv(linear_part(div, dims, d), d);
   isl_aff_free(div);
@@ -200,11 +200,11 @@ ExprPtr operation_of(isl_ast_expr_op_type type, const std::vector<ExprPtr>& a) {
     case isl_ast_expr_op_add: return idx_add(a[0], a[1]);
     case isl_ast_expr_op_sub: return idx_sub(a[0], a[1]);
     case isl_ast_expr_op_mul: return idx_mul(a[0], a[1]);
-    case isl_ast_expr_op_div:      // exact
+    case isl_ast_expr_op_div:  // exact
     case isl_ast_expr_op_fdiv_q: return idx_floordiv(a[0], a[1]->int_value);
-    case isl_ast_expr_op_pdiv_q: return binary(Op::kTruncDiv, a[0], a[1]);   // operand proven non-negative: C's / is right
+    case isl_ast_expr_op_pdiv_q: return binary(Op::kTruncDiv, a[0], a[1]);  // operand proven non-negative: C's / is right
     case isl_ast_expr_op_pdiv_r: return binary(Op::kTruncMod, a[0], a[1]);
-    case isl_ast_expr_op_zdiv_r: return idx_mod(a[0], a[1]->int_value);      // only compared with zero
+    case isl_ast_expr_op_zdiv_r: return idx_mod(a[0], a[1]->int_value);  // only compared with zero
     case isl_ast_expr_op_cond:
     case isl_ast_expr_op_select: return select(a[0], a[1], a[2]);
     default: {

@@ -37,7 +37,8 @@ ExprPtr count_operations(const Scop& scop) {
 ExprPtr count_bytes(const Scop& scop) {
   ExprPtr total = idx(0);
   for (const auto& [name, a] : scop.arrays) {
-    const bool written = std::any_of(scop.statements.begin(), scop.statements.end(), [&, key = name](const Statement& s) { return s.target == key; });
+    const bool written = std::any_of(scop.statements.begin(), scop.statements.end(),
+                                     [&, key = name](const Statement& s) { return s.target == key; });
     const bool read = std::any_of(scop.statements.begin(), scop.statements.end(), [&, key = name](const Statement& s) {
       return std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& x) { return x.array == key; });
     });

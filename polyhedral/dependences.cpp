@@ -4,12 +4,13 @@
 //     { W(i) -> R(j) : write_W(i) = read_R(j) } = read_R^-1 o write_W
 // with no analysis of the order. Updates of one element are kept as reduction dependences in original order.
 //
-// An array that a loop nest updates in place needs the order: isl's flow analysis on the original schedule tree, array by array,
+// An array that a loop nest updates in place needs the order: isl's flow analysis on the original schedule tree, array by
+// array,
 //     flow    sink = reads,   must-source = plain writes, may-source = updates
 //     output  sink = writes,  must-source = plain writes, may-source = updates
 //     anti    sink = writes,  must-source = plain writes, may-source = reads, cut to pairs whose source reads the element
-// Updates never kill: a reader depends on all of them, so relaxing their order among themselves is sound. The cost on tensors is
-// one composition per reader; on in-place arrays what isl's analysis costs, under the caller's quota.
+// Updates never kill: a reader depends on all of them, so relaxing their order among themselves is sound. The cost on tensors
+// is one composition per reader; on in-place arrays what isl's analysis costs, under the caller's quota.
 #include "polyhedral/dependences.hpp"
 
 #include <algorithm>
@@ -53,7 +54,8 @@ void tensor_dependences(const Scop& scop, const std::string& array, Dependences&
     for (int r = 0; r < n; ++r) {
       const Statement& reader = scop.statements[static_cast<std::size_t>(r)];
       for (const Access& a : reader.reads)
-        if (a.array == array) add(list, DependenceKind::kFlow, w, r, array, writer.write.relation.apply_range(a.relation.reverse()));
+        if (a.array == array)
+          add(list, DependenceKind::kFlow, w, r, array, writer.write.relation.apply_range(a.relation.reverse()));
       if (reader.update && reader.target == array && r != w && !writer.update)
         add(list, DependenceKind::kFlow, w, r, array, writer.write.relation.apply_range(reader.write.relation.reverse()));
     }
@@ -62,9 +64,9 @@ void tensor_dependences(const Scop& scop, const std::string& array, Dependences&
 
 // The in-place arrays' analysis: access relations of all statements to one array.
 struct InPlace {
-  isl::union_map reads = empty_union_map();     // plain reads and the updates' own reads
-  isl::union_map writes = empty_union_map();    // plain writes: they kill
-  isl::union_map updates = empty_union_map();   // updates: they do not
+  isl::union_map reads = empty_union_map();    // plain reads and the updates' own reads
+  isl::union_map writes = empty_union_map();   // plain writes: they kill
+  isl::union_map updates = empty_union_map();  // updates: they do not
 };
 
 InPlace accesses_of(const Scop& scop, const std::string& array) {
@@ -84,8 +86,14 @@ InPlace accesses_of(const Scop& scop, const std::string& array) {
   return in;
 }
 
-isl::union_map flow_of(const isl::union_map& sink, const isl::union_map& must, const isl::union_map& may, const isl::schedule& order) {
-  return isl::union_access_info(sink).set_must_source(must).set_may_source(may).set_schedule(order).compute_flow().may_dependence();
+isl::union_map flow_of(const isl::union_map& sink, const isl::union_map& must, const isl::union_map& may,
+                       const isl::schedule& order) {
+  return isl::union_access_info(sink)
+      .set_must_source(must)
+      .set_may_source(may)
+      .set_schedule(order)
+      .compute_flow()
+      .may_dependence();
 }
 
 // Splits a union relation by statements; pairs of updates by one operation become reduction dependences.
@@ -147,7 +155,8 @@ std::string to_text(const Scop& scop, const Dependences& dependences) {
   std::string text = "dependences of " + scop.name + "\n";
   for (const Dependence& d : dependences)
     text += to_text(d.kind) + " " + scop.statements[static_cast<std::size_t>(d.source)].name + " -> " +
-            scop.statements[static_cast<std::size_t>(d.sink)].name + " through " + d.array + "\n  " + text_of(d.relation) + "\n";
+            scop.statements[static_cast<std::size_t>(d.sink)].name + " through " + d.array + "\n  " + text_of(d.relation) +
+            "\n";
   return text;
 }
 

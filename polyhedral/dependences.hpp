@@ -23,8 +23,8 @@ struct Dependence {
 
 using Dependences = std::vector<Dependence>;
 
-// SSA tensors by composition: every write of an element precedes every read of it. In-place arrays by isl's flow analysis on the
-// original order. Throws isl's exceptions: call it inside guarded().
+// SSA tensors by composition: every write of an element precedes every read of it. In-place arrays by isl's flow analysis on
+// the original order. Throws isl's exceptions: call it inside guarded().
 Dependences compute_dependences(const Scop& scop);
 
 // isl text, one line each (stage "deps").

@@ -18,7 +18,8 @@ namespace {
 
 Budget budget_of(const ScheduleOptions& options) {
   Budget b;
-  b.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(options.time_budget_s));
+  b.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                      std::chrono::duration<double>(options.time_budget_s));
   return b;
 }
 
@@ -26,12 +27,14 @@ Budget budget_of(const ScheduleOptions& options) {
 Result<Schedule> start(const Program& program, const NodeGroup& group, const Budget& budget) {
   Schedule schedule;
   const Result<Done> lowered = guarded("lowering of " + group.name, Budget{0, {}}, [&] {
-    schedule = original_schedule(std::make_shared<const Scop>(lower(program, group.nodes, group.name)), std::make_shared<const Dependences>());
+    schedule = original_schedule(std::make_shared<const Scop>(lower(program, group.nodes, group.name)),
+                                 std::make_shared<const Dependences>());
   });
   if (!lowered) return lowered.errors();
   const std::shared_ptr<const Scop> scop = schedule.scop;
   Dependences dependences;
-  const Result<Done> analysed = guarded("dependences of " + group.name, budget, [&] { dependences = compute_dependences(*scop); });
+  const Result<Done> analysed =
+      guarded("dependences of " + group.name, budget, [&] { dependences = compute_dependences(*scop); });
   if (!analysed) return analysed.errors();
   schedule.dependences = std::make_shared<const Dependences>(std::move(dependences));
   return schedule;
@@ -196,7 +199,8 @@ Result<Recipe> plan(const Program& program, const Recipe& partial, const Schedul
       const Result<Schedule> schedule = start(program, groups[g], share);
       if (!schedule) {
         if (schedule.errors()[0].code != Code::kBudgetExhausted) return schedule.errors();
-        ledger.push_back({"budget", "group " + group.name, false, schedule.errors()[0].message + ": original order", group.name, 0});
+        ledger.push_back(
+            {"budget", "group " + group.name, false, schedule.errors()[0].message + ": original order", group.name, 0});
         continue;
       }
       group.steps = plan_group(*schedule, options, share, ledger);
@@ -235,13 +239,15 @@ Result<Scheduled> schedule_program(const Program& program, const Recipe& recipe,
     kernel.name = (*groups)[g].name;
     kernel.ops = variant->groups[g].ops;
     ScannedKernel scanned;
-    const Result<Done> ran = guarded("scanning of " + kernel.name, Budget{0, {}}, [&] { scanned = build_loop_tree(*outcome.schedule); });
+    const Result<Done> ran =
+        guarded("scanning of " + kernel.name, Budget{0, {}}, [&] { scanned = build_loop_tree(*outcome.schedule); });
     if (!ran) return ran.errors();
     kernel.flops = count_operations(*schedule->scop);
     kernel.bytes = count_bytes(*schedule->scop);
     kernel.body = hoist_cache_buffers(scanned.body, workspace);
     for (Buffer& b : scanned.workspace)
-      if (!program.tensors.count(b.name) || program.tensor(b.name).local || role_of(program, b.name) == BufferRole::kWorkspace) workspace.push_back(std::move(b));
+      if (!program.tensors.count(b.name) || program.tensor(b.name).local || role_of(program, b.name) == BufferRole::kWorkspace)
+        workspace.push_back(std::move(b));
     collect_buffers(kernel.body, kernel.buffers);
     for (const std::string& b : kernel.buffers) used.insert(b);
     loops.kernels.push_back(std::move(kernel));
@@ -289,7 +295,9 @@ Result<LegalReport> check_recipe(const Program& program, const Recipe& recipe, c
     if (failure_of(d.code) == Failure::kInput || failure_of(d.code) == Failure::kInternal) return d;
     report.legal = false;
     report.verb = steps[static_cast<std::size_t>(outcome.refusal->step)].verb;
-    report.step = d.place.pointer.empty() ? "/variants/0/groups/" + std::to_string(g) + "/steps/" + std::to_string(outcome.refusal->step) : d.place.pointer;
+    report.step = d.place.pointer.empty()
+                      ? "/variants/0/groups/" + std::to_string(g) + "/steps/" + std::to_string(outcome.refusal->step)
+                      : d.place.pointer;
     report.message = to_text(d);
     report.reason = outcome.refusal->violation ? "dependence" : "precondition";
     if (const std::optional<Violation>& v = outcome.refusal->violation) {

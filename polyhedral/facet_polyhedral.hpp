@@ -15,22 +15,23 @@ namespace facet {
 
 // One decision, done or refused, with its reason. The texts come from the decision itself.
 struct LedgerEntry {
-  std::string kind;      // "fusion" | "contraction" | "tile" | "promotion" | "parallel" | "vector" | "unroll" | "budget" | "partition"
-  std::string subject;   // "h0 -> h1", "loop i of h0", "array w1"
+  std::string
+      kind;  // "fusion" | "contraction" | "tile" | "promotion" | "parallel" | "vector" | "unroll" | "budget" | "partition"
+  std::string subject;  // "h0 -> h1", "loop i of h0", "array w1"
   bool done = false;
   std::string reason;
   std::string group;
-  double bytes = 0;      // memory traffic saved or moved, 0 unknown
+  double bytes = 0;  // memory traffic saved or moved, 0 unknown
 };
 using Ledger = std::vector<LedgerEntry>;
 
 struct ScheduleOptions {
   Machine machine;
   std::string target = "openmp";
-  int threads = 0;                       // 0: all cores of the machine
+  int threads = 0;  // 0: all cores of the machine
   bool fusion = true;
-  double time_budget_s = 20;             // for planning and scheduling together
-  SymbolValues sizes;                    // typical sizes for the cost model; legality never uses them
+  double time_budget_s = 20;  // for planning and scheduling together
+  SymbolValues sizes;         // typical sizes for the cost model; legality never uses them
 };
 
 // Every subscript inside its array, every read defined, every output defined everywhere, nothing defined twice: for all allowed
@@ -56,9 +57,9 @@ Result<Scheduled> schedule_program(const Program& program, const Recipe& recipe,
 // The judgement of `legal`.
 struct LegalReport {
   bool legal = true;
-  std::string step;                      // JSON pointer of the refused step
+  std::string step;  // JSON pointer of the refused step
   std::string verb;
-  std::string reason;                    // "dependence" | "precondition"
+  std::string reason;  // "dependence" | "precondition"
   std::string message;
   struct Instance {
     std::string statement;
@@ -66,13 +67,13 @@ struct LegalReport {
     std::vector<std::int64_t> instance;
   };
   bool has_violation = false;
-  std::string kind;                      // "flow", ...
+  std::string kind;  // "flow", ...
   std::string array;
   std::vector<std::int64_t> element;
   Instance source, sink;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   std::string violation_text;
-  std::vector<Step> repair;              // steps to insert before the refused one; empty: none found
+  std::vector<Step> repair;  // steps to insert before the refused one; empty: none found
 };
 // An error is a wrong recipe (exit 2); an illegal or refused step is a report with legal = false.
 Result<LegalReport> check_recipe(const Program& program, const Recipe& recipe, const ScheduleOptions& options);

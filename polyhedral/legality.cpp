@@ -1,9 +1,9 @@
 // Legality by descending the tree with the dependences not yet decided.
 //
-// At a loop with member f a dependence pair (S[i], T[j]) is kept when f_S(i) < f_T(j), violated when f_S(i) > f_T(j), and undecided
-// when equal; at a sequence the children's order decides; a pair still undecided at a leaf connects two instances that run at the
-// same time. So each pair is looked at once per level and the first violated loop is known. A loop whose iterations may run
-// concurrently must decide no pair: every pair that reaches it must stay undecided (zero distance).
+// At a loop with member f a dependence pair (S[i], T[j]) is kept when f_S(i) < f_T(j), violated when f_S(i) > f_T(j), and
+// undecided when equal; at a sequence the children's order decides; a pair still undecided at a leaf connects two instances
+// that run at the same time. So each pair is looked at once per level and the first violated loop is known. A loop whose
+// iterations may run concurrently must decide no pair: every pair that reaches it must stay undecided (zero distance).
 //
 // Reduction dependences (two updates of one element by one operation) are free of order unless numerics are strict, but a
 // concurrent loop may not carry them: two threads would update one element. A vector loop may (its lanes keep partial results).
@@ -35,7 +35,8 @@ bool concurrent(LoopKind kind) { return kind != LoopKind::kSerial && kind != Loo
 
 class Judge {
  public:
-  explicit Judge(const Schedule& schedule) : schedule_(schedule), strict_(schedule.scop->reassociate == Numerics::Reassociate::kStrict) {}
+  explicit Judge(const Schedule& schedule)
+      : schedule_(schedule), strict_(schedule.scop->reassociate == Numerics::Reassociate::kStrict) {}
 
   std::optional<Found> run(const std::set<int>* changed = nullptr) {
     std::vector<Pending> all;
@@ -74,7 +75,8 @@ class Judge {
       const isl::pw_aff& f = loop.member.at(p.dependence->source);
       const isl::pw_aff& g = loop.member.at(p.dependence->sink);
       const isl::map backward = p.pairs.intersect(compare_map(f, Compare::kGreater, g));
-      if (!free_order(*p.dependence) && !backward.is_empty()) return Found{"order", p.dependence, backward, loop.names.at(p.dependence->source)};
+      if (!free_order(*p.dependence) && !backward.is_empty())
+        return Found{"order", p.dependence, backward, loop.names.at(p.dependence->source)};
       if (const std::optional<Found> found = carried_by(loop, p, backward, f, g)) return found;
       const isl::map equal = p.pairs.intersect(compare_map(f, Compare::kEqual, g));
       if (!equal.is_empty()) below.push_back({p.dependence, equal});
@@ -82,7 +84,8 @@ class Judge {
     return at(loop.children[0], std::move(below));
   }
 
-  std::optional<Found> carried_by(const Tree& loop, const Pending& p, const isl::map& backward, const isl::pw_aff& f, const isl::pw_aff& g) {
+  std::optional<Found> carried_by(const Tree& loop, const Pending& p, const isl::map& backward, const isl::pw_aff& f,
+                                  const isl::pw_aff& g) {
     const bool asked = loop.id == asked_ && (count_reductions_ || !free_order(*p.dependence));
     const bool any_order = concurrent(loop.mark.kind) || (loop.mark.kind == LoopKind::kVector && !free_order(*p.dependence));
     if (!asked && !any_order) return std::nullopt;
@@ -90,7 +93,8 @@ class Judge {
     if (carried.is_empty()) return std::nullopt;
     if (asked) carried_ = true;
     if (!any_order) return std::nullopt;
-    return Found{loop.mark.kind == LoopKind::kVector ? "vector" : "parallel", p.dependence, carried, loop.names.at(p.dependence->source)};
+    return Found{loop.mark.kind == LoopKind::kVector ? "vector" : "parallel", p.dependence, carried,
+                 loop.names.at(p.dependence->source)};
   }
 
   std::optional<Found> at_sequence(const Tree& node, std::vector<Pending> pending) {
@@ -200,14 +204,16 @@ std::vector<std::int64_t> element_of(const Schedule& schedule, const Dependence&
     return element;
   };
   // The written side has one plain access, so the element is its; a flow's source and an anti dependence's sink write.
-  if (d.kind == DependenceKind::kAnti) return evaluate(schedule.statement(d.sink), schedule.statement(d.sink).subscripts, v.sink_instance);
+  if (d.kind == DependenceKind::kAnti)
+    return evaluate(schedule.statement(d.sink), schedule.statement(d.sink).subscripts, v.sink_instance);
   return evaluate(schedule.statement(d.source), schedule.statement(d.source).subscripts, v.source_instance);
 }
 
 std::optional<Violation> find_violation(const Schedule& schedule, const Schedule* legal_before) {
   std::set<int> changed;
   if (legal_before) changed = changed_statements(*legal_before, schedule);
-  if (const std::optional<Found> found = Judge(schedule).run(legal_before ? &changed : nullptr)) return describe(schedule, *found);
+  if (const std::optional<Found> found = Judge(schedule).run(legal_before ? &changed : nullptr))
+    return describe(schedule, *found);
   return find_storage_violation(schedule, legal_before, changed);
 }
 
@@ -223,7 +229,8 @@ std::string to_text(const Violation& v) {
   const std::string b = instance_text(v.sink, v.sink_instance);
   if (v.question == "order") return a + " must run before " + b + through;
   if (v.question == "storage") return b + " would not find the value that " + a + " leaves for it" + through;
-  return a + " and " + b + " are in different iterations of the " + v.question + " loop '" + v.loop + "' and may not run together" + through;
+  return a + " and " + b + " are in different iterations of the " + v.question + " loop '" + v.loop +
+         "' and may not run together" + through;
 }
 
 }  // namespace facet

@@ -1,7 +1,7 @@
 // Legality: the one function that judges every step, over exact dependences, with a concrete witness when the answer is no.
 //
-// Three questions. Order: does the tree run every source before its sink. Marks: does a parallel, vector or thread loop carry no
-// dependence. Storage: does every read of a contracted or promoted array still get the value it has in the Scop.
+// Three questions. Order: does the tree run every source before its sink. Marks: does a parallel, vector or thread loop carry
+// no dependence. Storage: does every read of a contracted or promoted array still get the value it has in the Scop.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,22 @@ namespace facet {
 
 // One violated pair: the lexicographically smallest, symbols first.
 struct Violation {
-  std::string question;                  // "order" | "parallel" | "vector" | "storage"
+  std::string question;  // "order" | "parallel" | "vector" | "storage"
   DependenceKind kind = DependenceKind::kFlow;
   std::string array;
   std::vector<std::int64_t> element;
-  std::string source, sink;              // statement names
+  std::string source, sink;  // statement names
   std::vector<std::string> source_iterators, sink_iterators;
   std::vector<std::int64_t> source_instance, sink_instance;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
-  std::string loop;                      // marks: the loop that carries it
+  std::string loop;  // marks: the loop that carries it
 };
 
 // "h0[1, 2, 0] must run before h[1, 2] (flow through h0[1, 2], N = 4)"
 std::string to_text(const Violation& violation);
 
-// Throws isl's exceptions: call it inside guarded(). With `legal_before`, a schedule of the same Scop that was judged legal, only
-// dependences of statements whose place in the tree changed are judged again.
+// Throws isl's exceptions: call it inside guarded(). With `legal_before`, a schedule of the same Scop that was judged legal,
+// only dependences of statements whose place in the tree changed are judged again.
 std::optional<Violation> find_violation(const Schedule& schedule, const Schedule* legal_before = nullptr);
 
 // May this loop run its iterations in any order? (used by the planner; the same judgement as find_violation's)

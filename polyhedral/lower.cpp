@@ -69,7 +69,8 @@ class EquationLowering {
       parts_.push_back(reduction_nest(equation_.tensor, equation_.tensor, scope, subscripts, *v->reduction, body));
     } else {
       const ExprPtr value = lower_expr(v, scope);
-      const int s = maker_.add({equation_.tensor, scope.ranges, scope.conditions, equation_.tensor, subscripts, value, {}, equation_.place});
+      const int s = maker_.add(
+          {equation_.tensor, scope.ranges, scope.conditions, equation_.tensor, subscripts, value, {}, equation_.place});
       parts_.push_back(maker_.nest({s}, scope.ranges.size()));
     }
     return make_sequence(std::move(parts_));
@@ -123,9 +124,8 @@ class EquationLowering {
       if (names.count(r.name)) out.ranges.push_back(r);
     for (const ExprPtr& c : scope.conditions) {
       const std::set<std::string> used = names_in(c);
-      const bool bound = std::all_of(used.begin(), used.end(), [&](const std::string& n) {
-        return names.count(n) || maker_.is_symbol(n);
-      });
+      const bool bound =
+          std::all_of(used.begin(), used.end(), [&](const std::string& n) { return names.count(n) || maker_.is_symbol(n); });
       if (bound) out.conditions.push_back(c);
     }
     return out;
@@ -151,10 +151,17 @@ class EquationLowering {
   TreePtr reduction_nest(const std::string& statement, const std::string& array, const Scope& outer,
                          const std::vector<ExprPtr>& subscripts, const Reduction& r, const ExprPtr& body) {
     const DType type = maker_.array(array).dtype;
-    const int init = maker_.add({statement + ".init", outer.ranges, outer.conditions, array, subscripts,
-                                 identity_of(r.kind, type), {}, equation_.place});
+    const int init = maker_.add({statement + ".init",
+                                 outer.ranges,
+                                 outer.conditions,
+                                 array,
+                                 subscripts,
+                                 identity_of(r.kind, type),
+                                 {},
+                                 equation_.place});
     const Scope all = inner(outer, r);
-    const int update = maker_.add({statement, all.ranges, all.conditions, array, subscripts, cast(type, body), r.kind, equation_.place});
+    const int update =
+        maker_.add({statement, all.ranges, all.conditions, array, subscripts, cast(type, body), r.kind, equation_.place});
     return maker_.nest({init, update}, outer.ranges.size());
   }
 

@@ -1,8 +1,8 @@
 // lower_loops: assignments under affine control become statements; the loops around each give its domain.
 //
-// A loop `for (i = a; i < b; i += c)` gives a <= i < b and, for c > 1, (i - a) mod c = 0; a descending loop the mirror image and a
-// schedule that runs backwards. Both branches of an `if` become domain conditions. A scalar declared inside loops i, j is the
-// array s[i, j]: one value per execution of its block, so that no false dependence between iterations appears.
+// A loop `for (i = a; i < b; i += c)` gives a <= i < b and, for c > 1, (i - a) mod c = 0; a descending loop the mirror image
+// and a schedule that runs backwards. Both branches of an `if` become domain conditions. A scalar declared inside loops i, j is
+// the array s[i, j]: one value per execution of its block, so that no false dependence between iterations appears.
 #include "polyhedral/lower_loops.hpp"
 
 #include <map>
@@ -48,7 +48,8 @@ class LoopLowering {
       std::vector<std::string> names;
       for (const Range& r : ranges_) names.push_back(r.name);
       const std::string step = std::to_string(s.step > 0 ? s.step : -s.step);
-      strides_ += (strides_.empty() ? "" : " and ") + std::string("(i") + std::to_string(depth) + " - (" + *isl_text(s.first, names) + ")) mod " + step + " = 0";
+      strides_ += (strides_.empty() ? "" : " and ") + std::string("(i") + std::to_string(depth) + " - (" +
+                  *isl_text(s.first, names) + ")) mod " + step + " = 0";
     }
     TreePtr below = body(s.body);
     ranges_.pop_back();
@@ -77,7 +78,7 @@ class LoopLowering {
   // Reads and writes of block-scope scalars become accesses of their expanded arrays.
   struct Scalar {
     std::string array;
-    std::vector<Range> around;   // the loops around the declaration
+    std::vector<Range> around;  // the loops around the declaration
   };
 
   std::vector<ExprPtr> scalar_subscripts(const Scalar& scalar) const {
@@ -99,7 +100,8 @@ class LoopLowering {
       array = it->second.array;
       subscripts = scalar_subscripts(it->second);
     }
-    const int s = maker_.add({target, ranges_, conditions_, array, std::move(subscripts), std::move(value), update, place, strides_});
+    const int s =
+        maker_.add({target, ranges_, conditions_, array, std::move(subscripts), std::move(value), update, place, strides_});
     return make_leaf(s);
   }
 

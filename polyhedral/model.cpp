@@ -73,7 +73,7 @@ double Model::operations(const Statement& s) {
   double n = s.update ? 1 : 0;
   walk(s.value, [&](const Expr& e) {
     if (e.op == Op::kLiteral || e.op == Op::kIndex || e.op == Op::kRead || e.op == Op::kCast) return;
-    if (e.type == DType::kI64) return;   // index arithmetic
+    if (e.type == DType::kI64) return;  // index arithmetic
     const bool function = e.op >= Op::kExp && e.op <= Op::kSigmoid && e.op != Op::kSqrt;
     n += function ? 10 : 1;
   });

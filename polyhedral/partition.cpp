@@ -1,9 +1,9 @@
 // partition: groups of nodes.
 //
-// Nodes are visited in program order. The only group a node may join is that of its latest producer: then every group's inputs come
-// from earlier groups, and the group graph cannot have a cycle (trap A9). It joins when some equation of it reads the producer's
-// result element by element along at least one shared outer loop, so that the tensor need not travel through memory. Nests of the
-// `loops` language stay alone: their order is theirs.
+// Nodes are visited in program order. The only group a node may join is that of its latest producer: then every group's inputs
+// come from earlier groups, and the group graph cannot have a cycle (trap A9). It joins when some equation of it reads the
+// producer's result element by element along at least one shared outer loop, so that the tensor need not travel through memory.
+// Nests of the `loops` language stay alone: their order is theirs.
 #include "polyhedral/partition.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::size_t kMaxGroupNodes = 12;   // keeps every isl question of a group in milliseconds
+constexpr std::size_t kMaxGroupNodes = 12;  // keeps every isl question of a group in milliseconds
 
 // The tensors a node really defines or updates.
 std::vector<std::string> results_of(const Node& n) {
@@ -58,7 +58,7 @@ std::string node_tensor(const Node& node) {
 
 std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& options, Ledger& ledger) {
   std::vector<NodeGroup> groups;
-  std::map<std::string, int> group_of;      // tensor -> group that defines it last
+  std::map<std::string, int> group_of;  // tensor -> group that defines it last
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
     const Node& node = program.nodes[n];
     int latest = -1;
@@ -74,7 +74,8 @@ std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& 
       why = "no producer";
     } else if (!options.fusion) {
       why = "fusion is off";
-    } else if (!node.loops.empty() || !program.nodes[static_cast<std::size_t>(groups[static_cast<std::size_t>(latest)].nodes[0])].loops.empty()) {
+    } else if (!node.loops.empty() ||
+               !program.nodes[static_cast<std::size_t>(groups[static_cast<std::size_t>(latest)].nodes[0])].loops.empty()) {
       why = "a loop nest keeps its own order";
     } else if (groups[static_cast<std::size_t>(latest)].nodes.size() >= kMaxGroupNodes) {
       why = "the group has " + std::to_string(kMaxGroupNodes) + " operators already";
@@ -82,7 +83,8 @@ std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& 
       why = "no shared outer loop: '" + through + "' is not read along the first index";
     }
     if (latest >= 0)
-      ledger.push_back({"partition", through + " -> " + node_tensor(node), why.empty(), why.empty() ? "read along the same outer loop" : why,
+      ledger.push_back({"partition", through + " -> " + node_tensor(node), why.empty(),
+                        why.empty() ? "read along the same outer loop" : why,
                         "k" + std::to_string(why.empty() ? latest : static_cast<int>(groups.size())),
                         static_cast<double>(work_of(node, program, options.sizes))});
     int mine = latest;
@@ -101,7 +103,7 @@ Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const st
   for (std::size_t n = 0; n < program.nodes.size(); ++n)
     for (const std::string& t : results_of(program.nodes[n])) node_of[t] = static_cast<int>(n);
   std::vector<NodeGroup> list;
-  std::map<int, int> placed;   // node -> group
+  std::map<int, int> placed;  // node -> group
   for (std::size_t g = 0; g < groups.size(); ++g) {
     NodeGroup made{groups[g].name, {}};
     for (const std::string& op : groups[g].ops) {
@@ -114,7 +116,7 @@ Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const st
     std::sort(made.nodes.begin(), made.nodes.end());
     list.push_back(std::move(made));
   }
-  std::map<std::string, int> writer;   // tensor -> group of its last writer so far in program order
+  std::map<std::string, int> writer;  // tensor -> group of its last writer so far in program order
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
     const Node& node = program.nodes[n];
     const auto it = placed.find(static_cast<int>(n));

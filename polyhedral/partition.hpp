@@ -10,12 +10,12 @@
 namespace facet {
 
 struct NodeGroup {
-  std::string name;         // "k0"
-  std::vector<int> nodes;   // ascending
+  std::string name;        // "k0"
+  std::vector<int> nodes;  // ascending
 };
 
-// Groups in execution order. Policy: a node joins the group of its latest producer when their loops can be aligned and the group
-// stays small; every decision goes to the ledger.
+// Groups in execution order. Policy: a node joins the group of its latest producer when their loops can be aligned and the
+// group stays small; every decision goes to the ledger.
 std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& options, Ledger& ledger);
 
 // The groups a recipe names: "ops" are the tensors the nodes define. An error names what is missing, unknown or out of order.

@@ -34,7 +34,8 @@ int enclosing_loop(const Scop& scop, const std::string& array) {
   bool first = true;
   for (std::size_t s = 0; s < scop.statements.size(); ++s) {
     const Statement& st = scop.statements[s];
-    const bool touches = st.target == array || std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+    const bool touches =
+        st.target == array || std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
     if (!touches) continue;
     std::vector<int> ids;
     for (const TreePtr& loop : loops_around(scop.original, static_cast<int>(s))) ids.push_back(loop->id);
@@ -65,7 +66,7 @@ Schedule original_schedule(std::shared_ptr<const Scop> scop, std::shared_ptr<con
     m.buffer = name;
     m.at = enclosing_loop(*s.scop, name);
     m.space = MemorySpace::kRegister;
-    s.storage.push_back(m);   // no sizes: one element per iteration of `at`
+    s.storage.push_back(m);  // no sizes: one element per iteration of `at`
   }
   return s;
 }

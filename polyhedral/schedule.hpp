@@ -20,28 +20,28 @@ struct StorageMap {
   enum class Kind { kContract, kPromote };
   Kind kind = Kind::kContract;
   std::string array;
-  std::string buffer;                          // name of the new buffer
-  int at = -1;                                 // loop id
+  std::string buffer;  // name of the new buffer
+  int at = -1;         // loop id
   MemorySpace space = MemorySpace::kStack;
-  std::vector<isl::aff> offsets;               // per array dimension, affine in the schedule of the loops down to `at`
-  std::vector<ExprPtr> sizes;                  // per array dimension
-  std::vector<int> order;                      // buffer dimension -> array dimension
-  std::vector<std::int64_t> inner;             // per array dimension, 0: not split
-  int copy_in = -1, copy_out = -1;             // statement numbers
+  std::vector<isl::aff> offsets;    // per array dimension, affine in the schedule of the loops down to `at`
+  std::vector<ExprPtr> sizes;       // per array dimension
+  std::vector<int> order;           // buffer dimension -> array dimension
+  std::vector<std::int64_t> inner;  // per array dimension, 0: not split
+  int copy_in = -1, copy_out = -1;  // statement numbers
 };
 
 struct Schedule {
   std::shared_ptr<const Scop> scop;
   std::shared_ptr<const Dependences> dependences;
-  std::vector<Statement> copies;               // executed statements beyond the Scop's: number = scop statements + position
+  std::vector<Statement> copies;  // executed statements beyond the Scop's: number = scop statements + position
   TreePtr tree;
   std::vector<StorageMap> storage;
   int next_loop = 0;
 
   const Statement& statement(int s) const;
   int statement_count() const;
-  int find(const std::string& statement) const;   // -1 when absent
-  std::map<int, isl::set> domains() const;        // of the statements in the tree
+  int find(const std::string& statement) const;  // -1 when absent
+  std::map<int, isl::set> domains() const;       // of the statements in the tree
 };
 
 // The schedule of the program's own order: block-scope scalars contracted, nothing else.

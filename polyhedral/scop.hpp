@@ -19,46 +19,46 @@ std::string to_text(StatementKind kind);
 
 struct Access {
   std::string array;
-  isl::map relation;        // { S_x[i] -> A_y[e] }, elements inside the array only
-  isl::map whole;           // the same before cutting to the array: for the bounds proof; padded and clamped reads are cut here too
-  bool exact = true;        // false: an over-approximation (data-dependent subscript)
+  isl::map relation;  // { S_x[i] -> A_y[e] }, elements inside the array only
+  isl::map whole;     // the same before cutting to the array: for the bounds proof; padded and clamped reads are cut here too
+  bool exact = true;  // false: an over-approximation (data-dependent subscript)
 };
 
 struct Statement {
-  std::string name;                     // "h0", "h0.init", "A.1"
-  std::vector<std::string> iterators;   // loop names, in the order of the domain's dimensions
-  std::vector<Range> ranges;            // the iterators' bounds as written (the domain also holds conditions)
-  isl::set domain;                      // { S_h0[i, j, k] }
+  std::string name;                    // "h0", "h0.init", "A.1"
+  std::vector<std::string> iterators;  // loop names, in the order of the domain's dimensions
+  std::vector<Range> ranges;           // the iterators' bounds as written (the domain also holds conditions)
+  isl::set domain;                     // { S_h0[i, j, k] }
   StatementKind kind = StatementKind::kMap;
-  std::string target;                   // array written
-  std::vector<ExprPtr> subscripts;      // of iterators and symbols
-  ExprPtr value;                        // the new value, or with `update` the operand
-  std::optional<ReduceKind> update;     // target = target OP value
+  std::string target;                // array written
+  std::vector<ExprPtr> subscripts;   // of iterators and symbols
+  ExprPtr value;                     // the new value, or with `update` the operand
+  std::optional<ReduceKind> update;  // target = target OP value
   Access write;
-  std::vector<Access> reads;            // not the update's read of its own target
+  std::vector<Access> reads;  // not the update's read of its own target
   Place place;
 };
 
 struct Array {
   std::string name;
   DType dtype = DType::kF32;
-  std::vector<ExprPtr> extents;         // empty for `scalar` arrays: no memory unless expanded
-  bool external = false;                // exists before the group: an input, constant or another group's result
-  bool live_out = false;                // someone reads it after the group
-  bool in_place = false;                // written by a `loops` node: dependences by flow analysis
-  bool scalar = false;                  // a block-scope scalar of a `loops` node: one value per iteration of its block
+  std::vector<ExprPtr> extents;  // empty for `scalar` arrays: no memory unless expanded
+  bool external = false;         // exists before the group: an input, constant or another group's result
+  bool live_out = false;         // someone reads it after the group
+  bool in_place = false;         // written by a `loops` node: dependences by flow analysis
+  bool scalar = false;           // a block-scope scalar of a `loops` node: one value per iteration of its block
 };
 
 struct Scop {
-  std::string name;                     // of the group: "k0"
+  std::string name;  // of the group: "k0"
   std::vector<Symbol> symbols;
-  isl::set context;                     // what is known of the symbols
-  std::vector<Statement> statements;    // in program order
+  isl::set context;                   // what is known of the symbols
+  std::vector<Statement> statements;  // in program order
   std::map<std::string, Array> arrays;
-  TreePtr original;                     // the order of the program
+  TreePtr original;  // the order of the program
   Numerics::Reassociate reassociate = Numerics::Reassociate::kTree;
 
-  int find(const std::string& statement) const;   // -1 when absent
+  int find(const std::string& statement) const;  // -1 when absent
 };
 
 // isl text, one block per statement (stage "schedule" starts with it).

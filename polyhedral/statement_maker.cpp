@@ -92,7 +92,7 @@ void StatementMaker::declare_arrays(const std::vector<int>& nodes) {
   used.insert(defined.begin(), defined.end());
   for (const std::string& name : used) {
     const auto it = program_.tensors.find(name);
-    if (it == program_.tensors.end()) continue;   // a symbol among a loops node's inputs
+    if (it == program_.tensors.end()) continue;  // a symbol among a loops node's inputs
     Array a;
     a.name = name;
     a.dtype = it->second.dtype;
@@ -136,12 +136,14 @@ int StatementMaker::add(const Description& d) {
   std::string constraints = "1 = 1";
   for (std::size_t k = 0; k < d.ranges.size(); ++k) {
     const std::string i = "i" + std::to_string(k);
-    constraints += " and " + *isl_text(d.ranges[k].lower, s.iterators) + " <= " + i + " < " + *isl_text(d.ranges[k].upper, s.iterators);
+    constraints +=
+        " and " + *isl_text(d.ranges[k].lower, s.iterators) + " <= " + i + " < " + *isl_text(d.ranges[k].upper, s.iterators);
   }
   for (const ExprPtr& c : d.conditions) constraints += " and " + *isl_text(c, s.iterators);
   if (!d.extra_constraints.empty()) constraints += " and " + d.extra_constraints;
   const std::string tuple = tuple_text(statement_id(s.name), s.iterators.size());
-  s.domain = read_set(parameter_prefix(scop_.symbols) + "{ " + tuple + " : " + constraints + " }").intersect_params(scop_.context);
+  s.domain =
+      read_set(parameter_prefix(scop_.symbols) + "{ " + tuple + " : " + constraints + " }").intersect_params(scop_.context);
   s.target = d.target;
   s.subscripts = d.subscripts;
   s.value = d.value;
@@ -177,7 +179,8 @@ Access StatementMaker::access_of(const Statement& s, const std::string& name, co
   }
   std::string range = array_id(name) + "[";
   for (std::size_t d = 0; d < elements.size(); ++d) range += (d ? ", " : "") + elements[d];
-  const std::string head = parameter_prefix(scop_.symbols) + "{ " + tuple_text(statement_id(s.name), s.iterators.size()) + " -> " + range + "] : ";
+  const std::string head =
+      parameter_prefix(scop_.symbols) + "{ " + tuple_text(statement_id(s.name), s.iterators.size()) + " -> " + range + "] : ";
   access.whole = read_map(head + constraints + " }").intersect_domain(s.domain);
   const std::string inside = parameter_prefix(scop_.symbols) + "{ " + range + "] : " + extents_text(a, elements) + " }";
   // `scalar` arrays have no fixed extents: nothing to be inside of.

@@ -15,7 +15,7 @@ class StatementMaker {
  public:
   // What a statement is made of; ranges give the domain's dimensions, conditions cut it.
   struct Description {
-    std::string name;                 // made unique: "h0", "h0.1", ...
+    std::string name;  // made unique: "h0", "h0.1", ...
     std::vector<Range> ranges;
     std::vector<ExprPtr> conditions;
     std::string target;
@@ -23,7 +23,7 @@ class StatementMaker {
     ExprPtr value;
     std::optional<ReduceKind> update;
     Place place;
-    std::string extra_constraints;    // isl text over i0.. (strides), may be empty
+    std::string extra_constraints;  // isl text over i0.. (strides), may be empty
   };
 
   StatementMaker(const Program& program, const std::string& name);
@@ -48,7 +48,8 @@ class StatementMaker {
   const Program& program() const { return program_; }
 
  private:
-  Access access_of(const Statement& s, const std::string& array, const std::vector<ExprPtr>& subscripts, bool cut, bool write) const;
+  Access access_of(const Statement& s, const std::string& array, const std::vector<ExprPtr>& subscripts, bool cut,
+                   bool write) const;
   std::string unique_statement(const std::string& name) const;
 
   const Program& program_;

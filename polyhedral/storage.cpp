@@ -2,7 +2,8 @@
 //
 // A contracted array has one box per iteration of its loop `at`. A read finds its value exactly when
 //   (1) the write it depends on runs in the same iteration of every loop down to `at` (no flow is carried outside the box), and
-//   (2) no other element shares its cell: below `at` the map from element to cell is injective. With cell = element - offset and
+//   (2) no other element shares its cell: below `at` the map from element to cell is injective. With cell = element - offset
+//   and
 //       the box as large as the footprint that holds by construction; without sizes (a scalar) the footprint of one iteration
 //       must be a single element.
 #include "polyhedral/storage.hpp"
@@ -74,17 +75,20 @@ isl::map footprint(const Schedule& schedule, const std::string& array, int at) {
   return all ? *all : isl::map();
 }
 
-std::optional<Violation> find_storage_violation(const Schedule& schedule, const Schedule* legal_before, const std::set<int>& changed) {
+std::optional<Violation> find_storage_violation(const Schedule& schedule, const Schedule* legal_before,
+                                                const std::set<int>& changed) {
   const auto touched = [&](const std::string& array) {
     return std::any_of(changed.begin(), changed.end(), [&](int s) {
       const Statement& st = schedule.statement(s);
-      return st.target == array || std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+      return st.target == array ||
+             std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
     });
   };
   for (std::size_t i = 0; i < schedule.storage.size(); ++i) {
     const StorageMap& m = schedule.storage[i];
     if (m.kind != StorageMap::Kind::kContract) continue;
-    const bool known = legal_before && i < legal_before->storage.size() && legal_before->storage[i].array == m.array && legal_before->storage[i].at == m.at;
+    const bool known = legal_before && i < legal_before->storage.size() && legal_before->storage[i].array == m.array &&
+                       legal_before->storage[i].at == m.at;
     if (known && !touched(m.array)) continue;
     if (std::optional<Violation> v = contraction_violation(schedule, m)) return v;
   }

@@ -10,9 +10,10 @@
 
 namespace facet {
 
-// Does every read of a contracted array still find its value? (question "storage") With `legal_before` only maps that are new or
-// whose array is touched by a `changed` statement are judged.
-std::optional<Violation> find_storage_violation(const Schedule& schedule, const Schedule* legal_before, const std::set<int>& changed);
+// Does every read of a contracted array still find its value? (question "storage") With `legal_before` only maps that are new
+// or whose array is touched by a `changed` statement are judged.
+std::optional<Violation> find_storage_violation(const Schedule& schedule, const Schedule* legal_before,
+                                                const std::set<int>& changed);
 
 // The array element a dependence goes through at a violation's instances.
 std::vector<std::int64_t> element_of(const Schedule& schedule, const Dependence& dependence, const Violation& violation);

@@ -1,8 +1,9 @@
 // validate: bounds and definedness, for all allowed symbol values, with a concrete element when something is wrong.
 //
-// Bounds: the whole access relation minus the elements inside the array must be empty. Definedness of SSA tensors: the reads' range
-// minus the writes' range must be empty; two plain definitions of one element are an error; an output's box minus the writes must
-// be empty. A loop nest's `out` arrays additionally need every read to have a source (isl's flow analysis finds those without).
+// Bounds: the whole access relation minus the elements inside the array must be empty. Definedness of SSA tensors: the reads'
+// range minus the writes' range must be empty; two plain definitions of one element are an error; an output's box minus the
+// writes must be empty. A loop nest's `out` arrays additionally need every read to have a source (isl's flow analysis finds
+// those without).
 #include <algorithm>
 #include <set>
 
@@ -23,7 +24,8 @@ std::string list_text(const std::vector<std::int64_t>& values) {
 
 std::string where_text(const Point& p) {
   std::string text;
-  for (const auto& [id, value] : p.parameters) text += (text.empty() ? " with " : ", ") + id.substr(2) + " = " + std::to_string(value);
+  for (const auto& [id, value] : p.parameters)
+    text += (text.empty() ? " with " : ", ") + id.substr(2) + " = " + std::to_string(value);
   return text;
 }
 
@@ -70,12 +72,13 @@ class Validator {
     std::string instance;
     for (std::size_t i = 0; i < s.iterators.size(); ++i)
       instance += (i ? ", " : " at ") + s.iterators[i] + " = " + std::to_string(p->coordinates[i]);
-    problems_.push_back(diagnose(code, s.place,
-                                 {"'" + s.name + "'", "'" + a.array + "'", shape_text(array),
-                                  list_text({split, p->coordinates.end()}), instance + where_text(*p)},
-                                 code == Code::kReadOutOfBounds
-                                     ? std::vector<std::string>{"shrink the range with `for` or `where`, or give a padding value: x[... ? 0.0]"}
-                                     : std::vector<std::string>{}));
+    problems_.push_back(
+        diagnose(code, s.place,
+                 {"'" + s.name + "'", "'" + a.array + "'", shape_text(array), list_text({split, p->coordinates.end()}),
+                  instance + where_text(*p)},
+                 code == Code::kReadOutOfBounds
+                     ? std::vector<std::string>{"shrink the range with `for` or `where`, or give a padding value: x[... ? 0.0]"}
+                     : std::vector<std::string>{}));
   }
 
   void definedness(const Array& array) {
@@ -96,24 +99,27 @@ class Validator {
         for (const Access& a : s.reads)
           if (a.array == array.name) undefined_read(s, a, written);
     const bool output = std::count(program_.outputs.begin(), program_.outputs.end(), array.name) > 0;
-    const bool out_of_node = std::any_of(program_.nodes.begin(), program_.nodes.end(), [&](const Node& n) {
-      return std::count(n.out.begin(), n.out.end(), array.name) > 0;
-    });
+    const bool out_of_node = std::any_of(program_.nodes.begin(), program_.nodes.end(),
+                                         [&](const Node& n) { return std::count(n.out.begin(), n.out.end(), array.name) > 0; });
     if (!output && !out_of_node) return;
     if (const std::optional<Point> p = smallest_point(box(array).subtract(written)))
-      problems_.push_back(diagnose(Code::kNotDefinedEverywhere, place_of(array.name), {"'" + array.name + "'", list_text(p->coordinates), where_text(*p)}));
+      problems_.push_back(diagnose(Code::kNotDefinedEverywhere, place_of(array.name),
+                                   {"'" + array.name + "'", list_text(p->coordinates), where_text(*p)}));
   }
 
   void overlap(const Array& array, const Statement& a, const Statement& b) {
     const std::optional<Point> p = smallest_point(a.write.relation.range().intersect(b.write.relation.range()));
     if (!p) return;
-    problems_.push_back(diagnose(Code::kDefinedTwice, b.place, {"'" + array.name + "'", "'" + a.name + "'", "'" + b.name + "'", list_text(p->coordinates), where_text(*p)}));
+    problems_.push_back(
+        diagnose(Code::kDefinedTwice, b.place,
+                 {"'" + array.name + "'", "'" + a.name + "'", "'" + b.name + "'", list_text(p->coordinates), where_text(*p)}));
   }
 
   void undefined_read(const Statement& s, const Access& a, const isl::set& written) {
     const std::optional<Point> p = smallest_point(a.relation.range().subtract(written));
     if (!p) return;
-    problems_.push_back(diagnose(Code::kReadUndefined, s.place, {"'" + s.name + "'", "'" + a.array + "'", list_text(p->coordinates), where_text(*p)}));
+    problems_.push_back(diagnose(Code::kReadUndefined, s.place,
+                                 {"'" + s.name + "'", "'" + a.array + "'", list_text(p->coordinates), where_text(*p)}));
   }
 
   Place place_of(const std::string& array) const {
@@ -145,11 +151,17 @@ void uninitialised_reads(const Scop& scop, Diagnostics& problems) {
         if (a.array == name) reads.push_back(a.relation);
       if (s.update && s.target == name) reads.push_back(s.write.relation);
       for (const isl::map& r : reads) {
-        const isl::union_map none = isl::union_access_info(isl::union_map(r)).set_must_source(writes).set_schedule(*order).compute_flow().must_no_source();
+        const isl::union_map none = isl::union_access_info(isl::union_map(r))
+                                        .set_must_source(writes)
+                                        .set_schedule(*order)
+                                        .compute_flow()
+                                        .must_no_source();
         if (none.is_empty()) continue;
         std::optional<Point> p;
         none.foreach_map([&](isl::map m) { p = smallest_point(m.range()); });
-        if (p) problems.push_back(diagnose(Code::kReadUndefined, s.place, {"'" + s.name + "'", "'" + name + "'", list_text(p->coordinates), where_text(*p)}));
+        if (p)
+          problems.push_back(diagnose(Code::kReadUndefined, s.place,
+                                      {"'" + s.name + "'", "'" + name + "'", list_text(p->coordinates), where_text(*p)}));
       }
     }
   }
@@ -159,7 +171,8 @@ void uninitialised_reads(const Scop& scop, Diagnostics& problems) {
 
 Result<Done> validate(const Program& program) {
   Diagnostics problems;
-  // Node by node keeps every isl question small; what crosses nodes is the tensors' definedness, which each defining node proves.
+  // Node by node keeps every isl question small; what crosses nodes is the tensors' definedness, which each defining node
+  // proves.
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
     const Result<Done> ran = guarded("validation of '" + program.nodes[n].op + "'", Budget{}, [&] {
       const Scop scop = lower(program, {static_cast<int>(n)}, "validation");

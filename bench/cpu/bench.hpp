@@ -28,17 +28,17 @@ class Buffer {
 };
 
 struct Case {
-  std::string name;                       // "matmul 1024x1024x1024"
-  std::string program;                    // file name of the exported library: libPROGRAM.so
-  std::vector<std::int64_t> symbols;      // in program order
-  std::vector<std::int64_t> inputs;       // elements of each f32 input, in program order
-  std::int64_t output = 0;                // elements of the one f32 output
-  double flops = 0, bytes = 0;            // floor: operations; each input read once, the output written once
+  std::string name;                   // "matmul 1024x1024x1024"
+  std::string program;                // file name of the exported library: libPROGRAM.so
+  std::vector<std::int64_t> symbols;  // in program order
+  std::vector<std::int64_t> inputs;   // elements of each f32 input, in program order
+  std::int64_t output = 0;            // elements of the one f32 output
+  double flops = 0, bytes = 0;        // floor: operations; each input read once, the output written once
 };
 
 struct Rival {
-  std::string name;                       // "oneDNN"
-  std::function<void()> run;              // writes the output buffer
+  std::string name;           // "oneDNN"
+  std::function<void()> run;  // writes the output buffer
 };
 
 const std::vector<Case>& all_cases();
@@ -47,8 +47,8 @@ const std::vector<Case>& all_cases();
 std::vector<Rival> rivals_of(const Case& which, std::vector<Buffer>& inputs, Buffer& output, int threads);
 
 struct Ceilings {
-  double fma_gflop_s = 0;                 // f32, all threads
-  double copy_gb_s = 0;                   // read + write, all threads
+  double fma_gflop_s = 0;  // f32, all threads
+  double copy_gb_s = 0;    // read + write, all threads
 };
 Ceilings measure_ceilings(int threads);
 

@@ -5,16 +5,26 @@ namespace bench {
 namespace {
 
 Case matmul(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return {"matmul " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k), "matmul", {m, n, k},
-          {m * k, k * n}, m * n, 2.0 * static_cast<double>(m * n * k), 4.0 * static_cast<double>(m * k + k * n + m * n)};
+  return {"matmul " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
+          "matmul",
+          {m, n, k},
+          {m * k, k * n},
+          m * n,
+          2.0 * static_cast<double>(m * n * k),
+          4.0 * static_cast<double>(m * k + k * n + m * n)};
 }
 
 // Memory-bound, m rows of n: `per_row` further inputs of n elements, `flops` operations an element.
 Case rows(const std::string& program, std::int64_t m, std::int64_t n, int per_row, double flops) {
   std::vector<std::int64_t> inputs(1, m * n);
   inputs.insert(inputs.end(), per_row, n);
-  return {program + " " + std::to_string(m) + "x" + std::to_string(n), program, {m, n}, inputs, m * n,
-          flops * static_cast<double>(m * n), 8.0 * static_cast<double>(m * n)};
+  return {program + " " + std::to_string(m) + "x" + std::to_string(n),
+          program,
+          {m, n},
+          inputs,
+          m * n,
+          flops * static_cast<double>(m * n),
+          8.0 * static_cast<double>(m * n)};
 }
 
 }  // namespace

@@ -35,9 +35,8 @@ std::vector<Rival> matmul(const Case& which, std::vector<Buffer>& in, Buffer& ou
   const std::int64_t m = which.symbols[0], n = which.symbols[1], k = which.symbols[2];
   const float *a = in[0].data(), *b = in[1].data();
   float* c = out.data();
-  Rival blas{"OpenBLAS", [=] {
-               cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0f, a, k, b, n, 0.0f, c, n);
-             }};
+  Rival blas{"OpenBLAS",
+             [=] { cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0f, a, k, b, n, 0.0f, c, n); }};
   const memory::desc da = matrix(m, k), db = matrix(k, n), dc = matrix(m, n);
   dnnl::matmul made({{da, db, dc}, engine()});
   return {blas, primitive(made, {{DNNL_ARG_SRC, memory(da, engine(), in[0].data())},
@@ -48,7 +47,8 @@ std::vector<Rival> matmul(const Case& which, std::vector<Buffer>& in, Buffer& ou
 std::vector<Rival> softmax(const Case& which, std::vector<Buffer>& in, Buffer& out) {
   const memory::desc d = matrix(which.symbols[0], which.symbols[1]);
   dnnl::softmax_forward made({{dnnl::prop_kind::forward_inference, d, 1}, engine()});
-  return {primitive(made, {{DNNL_ARG_SRC, memory(d, engine(), in[0].data())}, {DNNL_ARG_DST, memory(d, engine(), out.data())}})};
+  return {
+      primitive(made, {{DNNL_ARG_SRC, memory(d, engine(), in[0].data())}, {DNNL_ARG_DST, memory(d, engine(), out.data())}})};
 }
 
 std::vector<Rival> layer_norm(const Case& which, std::vector<Buffer>& in, Buffer& out) {

@@ -24,8 +24,8 @@ using Clock = std::chrono::steady_clock;
 double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
 
 std::vector<std::string> numeric_flags(const CudaCompileOptions& o) {
-  return {std::string("--fmad=") + (o.contract ? "true" : "false"), std::string("--ftz=") + (o.flush_denormals ? "true" : "false"),
-          "--prec-div=true", "--prec-sqrt=true"};
+  return {std::string("--fmad=") + (o.contract ? "true" : "false"),
+          std::string("--ftz=") + (o.flush_denormals ? "true" : "false"), "--prec-div=true", "--prec-sqrt=true"};
 }
 
 Diagnostic refused(const std::string& compiler, const std::string& log) {
@@ -71,8 +71,8 @@ struct NvccResult {
 };
 
 // Compiles `source` with the given output kind ("-cubin", "-ptx") and further flags.
-Result<NvccResult> by_nvcc(const std::string& source, const std::string& arch, const CudaCompileOptions& o, const std::string& kind,
-                           const std::vector<std::string>& more) {
+Result<NvccResult> by_nvcc(const std::string& source, const std::string& arch, const CudaCompileOptions& o,
+                           const std::string& kind, const std::vector<std::string>& more) {
   const std::string nvcc = o.nvcc.empty() ? find_cuda_tool("nvcc") : o.nvcc;
   if (nvcc.empty()) return diagnose(Code::kNoCudaCompiler, Place{}, {"nvcc is not found"});
   const TemporaryFolder folder;
@@ -82,7 +82,8 @@ Result<NvccResult> by_nvcc(const std::string& source, const std::string& arch, c
   for (const std::string& f : numeric_flags(o)) argv.push_back(f);
   argv.insert(argv.end(), more.begin(), more.end());
   const ProcessResult run = run_process(argv, kCompileTimeoutS);
-  if (!run.started || run.timed_out) return diagnose(Code::kProcessFailed, Place{}, {nvcc, run.timed_out ? "it did not end in time" : "it does not start"});
+  if (!run.started || run.timed_out)
+    return diagnose(Code::kProcessFailed, Place{}, {nvcc, run.timed_out ? "it did not end in time" : "it does not start"});
   if (run.status != 0) return refused(nvcc, run.output);
   std::ifstream file(out, std::ios::binary);
   std::stringstream image;
@@ -117,7 +118,8 @@ Result<CudaBinary> compile_cuda(const std::string& source, const std::string& fi
       if (!r) return r.errors();
       int major = 0, minor = 0;
       (*api)->version(&major, &minor);
-      binary = {std::move(r->image), "nvrtc " + std::to_string(major) + "." + std::to_string(minor), std::move(r->log), ms_since(start)};
+      binary = {std::move(r->image), "nvrtc " + std::to_string(major) + "." + std::to_string(minor), std::move(r->log),
+                ms_since(start)};
       return binary;
     }
     if (options.compiler == CudaCompiler::kNvrtc) return api.errors();
@@ -147,9 +149,12 @@ Result<std::string> disassemble(const std::string& cubin) {
   const std::string file = folder.path() + "/kernel.cubin";
   std::ofstream(file, std::ios::binary) << cubin;
   std::vector<std::string> argv;
-  if (const std::string tool = find_cuda_tool("cuobjdump"); !tool.empty()) argv = {tool, "--dump-sass", file};
-  else if (const std::string other = find_cuda_tool("nvdisasm"); !other.empty()) argv = {other, file};
-  else return diagnose(Code::kNoCudaCompiler, Place{}, {"neither cuobjdump nor nvdisasm is found"});
+  if (const std::string tool = find_cuda_tool("cuobjdump"); !tool.empty())
+    argv = {tool, "--dump-sass", file};
+  else if (const std::string other = find_cuda_tool("nvdisasm"); !other.empty())
+    argv = {other, file};
+  else
+    return diagnose(Code::kNoCudaCompiler, Place{}, {"neither cuobjdump nor nvdisasm is found"});
   ProcessResult run = run_process(argv, kCompileTimeoutS, kMostDisassembly);
   if (!run.started || run.timed_out || run.status != 0) return diagnose(Code::kProcessFailed, Place{}, {argv[0], run.output});
   return std::move(run.output);

@@ -11,26 +11,26 @@ namespace facet {
 enum class CudaCompiler { kAny, kNvrtc, kNvcc };
 
 struct CudaCompileOptions {
-  std::string arch = "sm_90";          // "sm_80", "sm_90", "sm_90a"
-  bool contract = true;                // multiply and add may become one instruction
+  std::string arch = "sm_90";  // "sm_80", "sm_90", "sm_90a"
+  bool contract = true;        // multiply and add may become one instruction
   bool flush_denormals = false;
   CudaCompiler compiler = CudaCompiler::kAny;
-  std::string nvcc;                    // path; "" looks for it
+  std::string nvcc;  // path; "" looks for it
 };
 
 // Facts about one kernel from ptxas.
 struct CudaResources {
   std::string kernel;
   int registers = 0;
-  std::int64_t shared_bytes = 0;       // static
+  std::int64_t shared_bytes = 0;  // static
   std::int64_t stack_bytes = 0;
   std::int64_t spill_store_bytes = 0, spill_load_bytes = 0;
 };
 
 struct CudaBinary {
   std::string cubin;
-  std::string compiler;                // "nvrtc 13.0" or "nvcc /usr/local/cuda/bin/nvcc"
-  std::string log;                     // warnings
+  std::string compiler;  // "nvrtc 13.0" or "nvcc /usr/local/cuda/bin/nvcc"
+  std::string log;       // warnings
   double compile_ms = 0;
 };
 

@@ -21,7 +21,8 @@ Result<const CudaApi*> open_cuda(CudaApi* api) {
   void* lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (lib == nullptr) {
     const char* why = dlerror();
-    return diagnose(Code::kNoGpu, Place{}, {std::string("the NVIDIA driver library cannot be opened (") + (why ? why : "libcuda.so.1") + ")"});
+    return diagnose(Code::kNoGpu, Place{},
+                    {std::string("the NVIDIA driver library cannot be opened (") + (why ? why : "libcuda.so.1") + ")"});
   }
   api->library = "libcuda.so.1";
   std::string missing;

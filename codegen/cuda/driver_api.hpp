@@ -11,11 +11,11 @@
 
 namespace facet {
 
-using CudaHandle = void*;              // contexts, modules, functions, streams, events: opaque pointers
-using CudaAddress = std::uint64_t;     // CUdeviceptr
+using CudaHandle = void*;           // contexts, modules, functions, streams, events: opaque pointers
+using CudaAddress = std::uint64_t;  // CUdeviceptr
 
 struct CudaApi {
-  std::string library;                 // the file that was opened
+  std::string library;  // the file that was opened
   int (*init)(unsigned) = nullptr;
   int (*driver_version)(int*) = nullptr;
   int (*device_count)(int*) = nullptr;
@@ -31,7 +31,8 @@ struct CudaApi {
   int (*module_function)(CudaHandle*, CudaHandle, const char*) = nullptr;
   int (*function_attribute)(int*, int, CudaHandle) = nullptr;
   int (*function_set_attribute)(CudaHandle, int, int) = nullptr;
-  int (*launch)(CudaHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CudaHandle, void**, void**) = nullptr;
+  int (*launch)(CudaHandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CudaHandle, void**,
+                void**) = nullptr;
   int (*memory_alloc)(CudaAddress*, std::size_t) = nullptr;
   int (*memory_free)(CudaAddress) = nullptr;
   int (*memory_info)(std::size_t*, std::size_t*) = nullptr;
@@ -68,7 +69,8 @@ struct NvrtcApi {
   const char* (*error_text)(int) = nullptr;
 };
 
-// Opens libcuda.so.1 and initialises it, once per process. kNoGpu with the reason: no library, a missing entry point, no device.
+// Opens libcuda.so.1 and initialises it, once per process. kNoGpu with the reason: no library, a missing entry point, no
+// device.
 Result<const CudaApi*> cuda_api();
 
 // Opens libnvrtc from the loader's path, $CUDA_HOME, $CUDA_PATH or /usr/local/cuda, once per process. kNoCudaCompiler.

@@ -8,7 +8,7 @@ namespace facet {
 
 namespace {
 
-constexpr int kWorkspaceAlignment = 256;   // what cudaMalloc gives, so that every access width works
+constexpr int kWorkspaceAlignment = 256;  // what cudaMalloc gives, so that every access width works
 
 std::string join(const std::vector<std::string>& items) {
   std::string text;
@@ -55,7 +55,8 @@ class ExportPrinter {
     dialect.qualifier = "inline";
     dialect.tables = {&integer_helpers()};
     const std::string sizes = emit_helpers(sizes_.helpers, dialect, &sizes_.errors);
-    return "#if defined(__NVCC__) && !defined(FACET_KERNELS_ONLY)\nnamespace " + host_ + " {\n\n" + sizes + w_.text() + "#endif\n";
+    return "#if defined(__NVCC__) && !defined(FACET_KERNELS_ONLY)\nnamespace " + host_ + " {\n\n" + sizes + w_.text() +
+           "#endif\n";
   }
 
   std::string size(const ExprPtr& e, Level level = Level::kTernary) { return sizes_.index_text(e, level); }
@@ -71,13 +72,17 @@ class ExportPrinter {
   static ExprPtr storage_elements(const Buffer& b) {
     if (b.strides.empty()) return elements(b.extents);
     ExprPtr last = idx(1);
-    for (std::size_t d = 0; d < b.extents.size(); ++d) last = idx_add(last, idx_mul(idx_sub(b.extents[d], idx(1)), b.strides[d]));
+    for (std::size_t d = 0; d < b.extents.size(); ++d)
+      last = idx_add(last, idx_mul(idx_sub(b.extents[d], idx(1)), b.strides[d]));
     return idx_max(last, idx(0));
   }
 
   static std::set<std::string> names_in(const std::vector<ExprPtr>& list) {
     std::set<std::string> found;
-    for (const ExprPtr& e : list) walk(e, [&](const Expr& node) { if (node.op == Op::kIndex) found.insert(node.name); });
+    for (const ExprPtr& e : list)
+      walk(e, [&](const Expr& node) {
+        if (node.op == Op::kIndex) found.insert(node.name);
+      });
     return found;
   }
 
@@ -109,7 +114,8 @@ class ExportPrinter {
     for (std::size_t i = 0; i < workspace_.size(); ++i) {
       const Buffer& b = *workspace_[i];
       w_.line("arrays." + fields_.of("buffer", b.name) + " = (" + storage_type(b.dtype) + "*)(base + offset);");
-      w_.line("offset += ((uintptr_t)(" + size(sizes[i], Level::kTerm) + " * " + std::to_string(size_bytes(b.dtype)) + ") + " + border + ") & ~(uintptr_t)" + border + ";");
+      w_.line("offset += ((uintptr_t)(" + size(sizes[i], Level::kTerm) + " * " + std::to_string(size_bytes(b.dtype)) + ") + " +
+              border + ") & ~(uintptr_t)" + border + ";");
     }
     w_.line("arrays.bytes = offset + " + std::to_string(kWorkspaceAlignment) + ";");
     w_.line("return arrays;");
@@ -125,13 +131,15 @@ class ExportPrinter {
     w_.line("const " + face_.args_type() + "& args = *pointer;");
     w_.line("(void)args;");
     for (const auto& [symbol, field] : face_.symbols)
-      w_.line("if (args." + field + " < " + size(idx(symbol.min)) + " || args." + field + " > " + size(idx(symbol.max)) + ") return " + prefix_ + "bad_symbol;");
+      w_.line("if (args." + field + " < " + size(idx(symbol.min)) + " || args." + field + " > " + size(idx(symbol.max)) +
+              ") return " + prefix_ + "bad_symbol;");
     symbol_lines(names_in(shapes));
     for (const ArgumentInfo& a : face_.arguments) {
       const ExprPtr n = elements(a.shape);
       const bool known = n->op == Op::kLiteral;
       if (known && n->int_value == 0) continue;
-      w_.line("if (args." + a.field + " == nullptr" + (known ? "" : " && " + size(n, Level::kShift) + " > 0") + ") return " + prefix_ + "null_pointer;");
+      w_.line("if (args." + a.field + " == nullptr" + (known ? "" : " && " + size(n, Level::kShift) + " > 0") + ") return " +
+              prefix_ + "null_pointer;");
     }
     w_.line(workspace_.empty() ? "(void)workspace;" : "if (workspace == nullptr) return " + prefix_ + "no_workspace;");
     w_.line("return " + prefix_ + "ok;");
@@ -150,32 +158,39 @@ class ExportPrinter {
   // A kernel's launch: sizes, the opt-in for large shared memory, the arguments, the error.
   void print_launch(const CudaLaunch& l) {
     const bool workspace = uses_workspace(l);
-    w_.open("inline int " + launcher(l) + "(const " + face_.args_type() + "& args, const " + (workspace ? "Workspace& arrays, " : "") + "cudaStream_t stream)");
+    w_.open("inline int " + launcher(l) + "(const " + face_.args_type() + "& args, const " +
+            (workspace ? "Workspace& arrays, " : "") + "cudaStream_t stream)");
     w_.line("(void)args;");
     std::set<std::string> wanted = names_in({l.grid[0], l.grid[1], l.grid[2]});
     symbol_lines(wanted);
     for (std::size_t a = 0; a < 3; ++a) w_.line(std::string("const int64_t grid_") + "xyz"[a] + " = " + size(l.grid[a]) + ";");
     w_.line("if (grid_x <= 0 || grid_y <= 0 || grid_z <= 0) return " + prefix_ + "ok;");
     if (l.shared_bytes > 0) {
-      w_.line("const cudaError_t opted_in = cudaFuncSetAttribute(" + l.entry + ", cudaFuncAttributeMaxDynamicSharedMemorySize, " + std::to_string(l.shared_bytes) + ");");
+      w_.line("const cudaError_t opted_in = cudaFuncSetAttribute(" + l.entry +
+              ", cudaFuncAttributeMaxDynamicSharedMemorySize, " + std::to_string(l.shared_bytes) + ");");
       w_.line("if (opted_in != cudaSuccess) return " + prefix_ + "device_error;");
     }
     std::vector<std::string> arguments;
-    for (const std::string& b : l.buffers) arguments.push_back(face_.field_of(b).empty() ? "arrays." + fields_.of("buffer", b) : "args." + face_.field_of(b));
+    for (const std::string& b : l.buffers)
+      arguments.push_back(face_.field_of(b).empty() ? "arrays." + fields_.of("buffer", b) : "args." + face_.field_of(b));
     for (const std::string& s : l.symbols)
       for (const auto& [symbol, field] : face_.symbols)
         if (symbol.name == s) arguments.push_back("args." + field);
-    w_.line(l.entry + "<<<dim3((unsigned)grid_x, (unsigned)grid_y, (unsigned)grid_z), dim3(" + std::to_string(l.block[0]) + ", " + std::to_string(l.block[1]) + ", " + std::to_string(l.block[2]) + "), " +
-            std::to_string(l.shared_bytes) + ", stream>>>(" + join(arguments) + ");");
+    w_.line(l.entry + "<<<dim3((unsigned)grid_x, (unsigned)grid_y, (unsigned)grid_z), dim3(" + std::to_string(l.block[0]) +
+            ", " + std::to_string(l.block[1]) + ", " + std::to_string(l.block[2]) + "), " + std::to_string(l.shared_bytes) +
+            ", stream>>>(" + join(arguments) + ");");
     w_.line("return cudaGetLastError() == cudaSuccess ? " + prefix_ + "ok : " + prefix_ + "device_error;");
     w_.close();
     w_.line("");
   }
 
-  std::string call(const CudaLaunch& l) const { return host_ + "::" + launcher(l) + "(*args, " + (uses_workspace(l) ? "arrays, " : "") + "stream)"; }
+  std::string call(const CudaLaunch& l) const {
+    return host_ + "::" + launcher(l) + "(*args, " + (uses_workspace(l) ? "arrays, " : "") + "stream)";
+  }
 
   void begin(const std::string& verb, const std::vector<CudaLaunch>& list, const std::string& more) {
-    w_.open("int " + face_.function(verb) + "(const " + face_.args_type() + "* args, void* workspace" + more + ", cudaStream_t stream)");
+    w_.open("int " + face_.function(verb) + "(const " + face_.args_type() + "* args, void* workspace" + more +
+            ", cudaStream_t stream)");
     w_.line((list.empty() ? "const int status = " : "int status = ") + host_ + "::check(args, workspace);");
     w_.line("if (status != " + prefix_ + "ok) return status;");
     w_.line("(void)stream;");
@@ -200,7 +215,8 @@ class ExportPrinter {
   void print_single(const std::vector<CudaLaunch>& list) {
     begin("run_kernel", list, ", int kernel");
     w_.open("switch (kernel)");
-    for (std::size_t i = 0; i < list.size(); ++i) w_.line("case " + std::to_string(i) + ": status = " + call(list[i]) + "; break;");
+    for (std::size_t i = 0; i < list.size(); ++i)
+      w_.line("case " + std::to_string(i) + ": status = " + call(list[i]) + "; break;");
     w_.line("default: return " + prefix_ + "no_such_kernel;");
     w_.close();
     w_.line(list.empty() ? "" : "return status;");
@@ -224,15 +240,53 @@ class ExportPrinter {
 
 std::set<std::string> cuda_reserved_words() {
   std::set<std::string> words = c_family_words();
-  for (const char* w : {"args", "workspace", "Workspace", "carve", "arrays", "check", "memory", "offset", "base", "pointer", "status", "bytes", "kernel", "stream", "grid_x", "grid_y",
-                        "grid_z", "opted_in", "shared_memory", "partial", "Coordinates", "block_coordinates", "thread_coordinates", "threadIdx", "blockIdx", "blockDim", "gridDim",
-                        "warpSize", "dim3", "half", "assert", "printf", "clock", "clock64", "__host__", "__device__", "__global__", "__shared__", "__constant__", "__launch_bounds__"})
+  for (const char* w : {"args",
+                        "workspace",
+                        "Workspace",
+                        "carve",
+                        "arrays",
+                        "check",
+                        "memory",
+                        "offset",
+                        "base",
+                        "pointer",
+                        "status",
+                        "bytes",
+                        "kernel",
+                        "stream",
+                        "grid_x",
+                        "grid_y",
+                        "grid_z",
+                        "opted_in",
+                        "shared_memory",
+                        "partial",
+                        "Coordinates",
+                        "block_coordinates",
+                        "thread_coordinates",
+                        "threadIdx",
+                        "blockIdx",
+                        "blockDim",
+                        "gridDim",
+                        "warpSize",
+                        "dim3",
+                        "half",
+                        "assert",
+                        "printf",
+                        "clock",
+                        "clock64",
+                        "__host__",
+                        "__device__",
+                        "__global__",
+                        "__shared__",
+                        "__constant__",
+                        "__launch_bounds__"})
     words.insert(w);
   return words;
 }
 
-std::string print_cuda_exports(const LoopProgram& program, const Interface& face, const std::map<std::string, std::string>& embedded,
-                               const std::vector<CudaLaunch>& prepare, const std::vector<CudaLaunch>& kernels, Diagnostics* errors) {
+std::string print_cuda_exports(const LoopProgram& program, const Interface& face,
+                               const std::map<std::string, std::string>& embedded, const std::vector<CudaLaunch>& prepare,
+                               const std::vector<CudaLaunch>& kernels, Diagnostics* errors) {
   ExportPrinter printer(program, face, embedded);
   const std::string text = printer.print(prepare, kernels);
   errors->insert(errors->end(), printer.errors().begin(), printer.errors().end());

@@ -11,8 +11,9 @@
 namespace facet {
 
 // Text that follows the kernels. `launches`: what the driver would do, so both hosts launch alike.
-std::string print_cuda_exports(const LoopProgram& program, const Interface& face, const std::map<std::string, std::string>& embedded,
-                               const std::vector<CudaLaunch>& prepare, const std::vector<CudaLaunch>& kernels, Diagnostics* errors);
+std::string print_cuda_exports(const LoopProgram& program, const Interface& face,
+                               const std::map<std::string, std::string>& embedded, const std::vector<CudaLaunch>& prepare,
+                               const std::vector<CudaLaunch>& kernels, Diagnostics* errors);
 
 // Words that this target's files use themselves.
 std::set<std::string> cuda_reserved_words();

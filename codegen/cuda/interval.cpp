@@ -36,7 +36,8 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
 }
 
 Interval product(const Interval& a, const Interval& b) {
-  const std::int64_t corners[] = {multiply(a.low, b.low), multiply(a.low, b.high), multiply(a.high, b.low), multiply(a.high, b.high)};
+  const std::int64_t corners[] = {multiply(a.low, b.low), multiply(a.low, b.high), multiply(a.high, b.low),
+                                  multiply(a.high, b.high)};
   return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
 }
 

@@ -20,7 +20,9 @@ const char* const kBlockName[3] = {"block.x", "block.y", "block.z"};
 const char* const kThreadName[3] = {"thread.x", "thread.y", "thread.z"};
 
 bool is_block(LoopKind k) { return k == LoopKind::kBlockX || k == LoopKind::kBlockY || k == LoopKind::kBlockZ; }
-bool is_thread(LoopKind k) { return k == LoopKind::kWarp || k == LoopKind::kThreadX || k == LoopKind::kThreadY || k == LoopKind::kThreadZ; }
+bool is_thread(LoopKind k) {
+  return k == LoopKind::kWarp || k == LoopKind::kThreadX || k == LoopKind::kThreadY || k == LoopKind::kThreadZ;
+}
 
 int axis_of(LoopKind k) {
   switch (k) {
@@ -48,7 +50,9 @@ void each_node(const LoopList& body, const F& visit) {
 
 bool meets_others(const LoopList& body) {
   bool found = false;
-  each_node(body, [&](const LoopNode& n) { found = found || std::holds_alternative<Barrier>(n.node) || std::holds_alternative<Collective>(n.node); });
+  each_node(body, [&](const LoopNode& n) {
+    found = found || std::holds_alternative<Barrier>(n.node) || std::holds_alternative<Collective>(n.node);
+  });
   return found;
 }
 
@@ -127,7 +131,8 @@ class LaunchBuilder {
     const std::size_t axis = static_cast<std::size_t>(axis_of(f.kind));
     if (in_thread_loop) return problem("grid loop '" + f.iterator + "' lies inside a thread loop");
     if (used_grid_[axis]) return problem("two grid loops share one axis ('" + f.iterator + "' is the second)");
-    if (!of_symbols(f.lower) || !of_symbols(f.upper)) return problem("the bounds of grid loop '" + f.iterator + "' depend on other loops");
+    if (!of_symbols(f.lower) || !of_symbols(f.upper))
+      return problem("the bounds of grid loop '" + f.iterator + "' depend on other loops");
     used_grid_[axis] = true;
     const ExprPtr trips = trip_count(f);
     const Interval range = interval_of(trips, symbols_);
@@ -139,7 +144,9 @@ class LaunchBuilder {
       return;
     }
     launch_.grid[axis] = idx_min(size, idx(kMaxGrid[axis]));
-    out->push_back(make_loop(strided(f, kBlockName[axis], kMaxGrid[axis], std::move(inner), "over the grid, which has at most " + std::to_string(kMaxGrid[axis]) + " blocks on this axis")));
+    out->push_back(
+        make_loop(strided(f, kBlockName[axis], kMaxGrid[axis], std::move(inner),
+                          "over the grid, which has at most " + std::to_string(kMaxGrid[axis]) + " blocks on this axis")));
   }
 
   static For strided(const For& f, const char* name, std::int64_t width, LoopList inner, const std::string& why) {
@@ -161,7 +168,8 @@ class LaunchBuilder {
     LoopList inner = list(f.body, true);
     in_axis_[axis] = false;
     const bool exact = trips.constant() && trips.low == width;
-    if (!exact && meets_others(f.body)) problem("thread loop '" + f.iterator + "' holds a barrier, and not all threads of the block execute it");
+    if (!exact && meets_others(f.body))
+      problem("thread loop '" + f.iterator + "' holds a barrier, and not all threads of the block execute it");
     if (trips.high > width) {
       out->push_back(make_loop(strided(f, kThreadName[axis], width, std::move(inner), "over the threads")));
       return;
@@ -207,6 +215,8 @@ bool has_gpu_axes(const Kernel& kernel) {
   return found;
 }
 
-Result<Launch> launch_of(const Kernel& kernel, const std::vector<Symbol>& symbols) { return LaunchBuilder(kernel, symbols).build(); }
+Result<Launch> launch_of(const Kernel& kernel, const std::vector<Symbol>& symbols) {
+  return LaunchBuilder(kernel, symbols).build();
+}
 
 }  // namespace facet

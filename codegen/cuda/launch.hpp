@@ -2,7 +2,8 @@
 //
 // The printer and the interpreter both start from this form, so they agree on what a grid loop means:
 //     for i = lo .. hi step s  kBlockX      grid.x = ceil((hi - lo) / s);  i = lo + s * block.x
-//     for i = lo .. hi step s  kThreadX     block.x >= its trip count;     i = lo + s * thread.x, guarded where it may fall short
+//     for i = lo .. hi step s  kThreadX     block.x >= its trip count;     i = lo + s * thread.x, guarded where it may fall
+//     short
 // An axis may have several thread loops (one after another); the block is as wide as the widest. Where a loop is longer than
 // its axis may be, the remaining iterations are strided over the grid or block. kWarp is the y axis of a block 32 wide in x.
 #pragma once
@@ -16,7 +17,7 @@
 namespace facet {
 
 struct Launch {
-  std::array<ExprPtr, 3> grid;                  // of symbols, >= 0; a zero means there is nothing to launch
+  std::array<ExprPtr, 3> grid;  // of symbols, >= 0; a zero means there is nothing to launch
   std::array<std::int64_t, 3> block = {1, 1, 1};
   // Grid and thread loops are left in it as loops of one iteration, `lower`, whose kIndex "block.x" ... "thread.z" are the
   // agent's coordinates.

@@ -12,7 +12,6 @@ namespace {
 
 using passes::as;
 
-
 class ProgramMapper {
  public:
   ProgramMapper(const LoopProgram& program, const GpuMachine& machine, PassLog* log) : original_(program), result_(program) {
@@ -73,7 +72,8 @@ class ProgramMapper {
     return kernels;
   }
 
-  // One list for each nest of the kernel. Values are repeated where they are used; arrays that the kernel owns become workspace.
+  // One list for each nest of the kernel. Values are repeated where they are used; arrays that the kernel owns become
+  // workspace.
   std::vector<LoopList> split(const LoopList& body) {
     std::vector<LoopList> pieces;
     LoopList values;
@@ -117,7 +117,9 @@ class ProgramMapper {
     const gpu::Chain chain = gpu::chain_of(piece.back(), result_);
     std::string loops;
     for (const For& f : chain.loops) loops += (loops.empty() ? "" : ", ") + f.iterator;
-    const auto note = [&](bool done, const std::string& reason) { context_.passes.note("map", loops.empty() ? "the nest" : loops, done, reason); };
+    const auto note = [&](bool done, const std::string& reason) {
+      context_.passes.note("map", loops.empty() ? "the nest" : loops, done, reason);
+    };
     if (std::optional<LoopList> tiles = gpu::map_tiles(chain, context_)) {
       note(true, "tiles of points a block, several points a thread");
       return joined(values, std::move(*tiles));
@@ -128,7 +130,8 @@ class ProgramMapper {
     }
     if (chain.loops.empty() || gpu::prefers_rows(chain, context_)) {
       if (std::optional<LoopList> rows = gpu::map_rows(chain, context_)) {
-        note(true, chain.loops.empty() ? "no outer parallel loop: one block" : "one block an iteration: memory runs along an inner loop");
+        note(true, chain.loops.empty() ? "no outer parallel loop: one block"
+                                       : "one block an iteration: memory runs along an inner loop");
         return joined(values, std::move(*rows));
       }
       note(false, "a block an iteration: a local array does not fit shared memory");
@@ -167,6 +170,8 @@ class ProgramMapper {
 
 }  // namespace
 
-LoopProgram map_to_gpu(const LoopProgram& program, const GpuMachine& machine, PassLog* log) { return ProgramMapper(program, machine, log).run(); }
+LoopProgram map_to_gpu(const LoopProgram& program, const GpuMachine& machine, PassLog* log) {
+  return ProgramMapper(program, machine, log).run();
+}
 
 }  // namespace facet

@@ -17,7 +17,7 @@ using passes::as;
 namespace {
 
 constexpr std::int64_t kSide = 32;
-constexpr double kFewPoints = 200000;      // below one full set of threads of a large device (132 x 2048)
+constexpr double kFewPoints = 200000;  // below one full set of threads of a large device (132 x 2048)
 constexpr double kLongSum = 256;
 
 class ColumnMapper {
@@ -33,7 +33,8 @@ class ColumnMapper {
     for (const For& f : sum_.nest.loops) length *= typical_trips(f, context_);
     x_ = chain_.loops.back();
     double best_inner = 0;
-    for (const For& f : sum_.nest.loops) best_inner = std::max(best_inner, coalesced_accesses(chain_.body, f.iterator, context_));
+    for (const For& f : sum_.nest.loops)
+      best_inner = std::max(best_inner, coalesced_accesses(chain_.body, f.iterator, context_));
     const bool along = coalesced_accesses(chain_.body, x_.iterator, context_) > best_inner;
     if (!along || points >= kFewPoints || length < kLongSum || typical_trips(x_, context_) < kSide) return std::nullopt;
     if (nest_moves_with_itself()) return std::nullopt;
@@ -59,7 +60,8 @@ class ColumnMapper {
         out.push_back(make_loop(Set{part_, binary(passes::operator_of(*s->update), value_of(part_, type), s->value)}));
         continue;
       }
-      LoopPtr inner = passes::rebuild(n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return with_partial(b); });
+      LoopPtr inner =
+          passes::rebuild(n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return with_partial(b); });
       if (const For* f = as<For>(inner); f && f->iterator == shared_->iterator) {
         For strided = *f;
         strided.kind = LoopKind::kSerial;
@@ -110,16 +112,19 @@ class ColumnMapper {
     fold.iterator = y;
     fold.lower = idx(1);
     fold.upper = idx(kSide);
-    fold.body = {make_loop(Set{total_, binary(passes::operator_of(kind), value_of(total_, type), read(sums_, type, {index(y), index(tx_)}))})};
+    fold.body = {make_loop(
+        Set{total_, binary(passes::operator_of(kind), value_of(total_, type), read(sums_, type, {index(y), index(tx_)}))})};
     Store add = sum_.nest.store;
     add.value = value_of(total_, type);
-    LoopList last = {make_loop(Let{total_, type, 1, read(sums_, type, {idx(0), index(tx_)}), true}), make_loop(std::move(fold))};
+    LoopList last = {make_loop(Let{total_, type, 1, read(sums_, type, {idx(0), index(tx_)}), true}),
+                     make_loop(std::move(fold))};
     last.insert(last.end(), sum_.before.begin(), sum_.before.end());
     last.push_back(make_loop(std::move(add)));
     last.insert(last.end(), sum_.after.begin(), sum_.after.end());
     body.push_back(guarded(binary(Op::kAnd, binary(Op::kEq, index(ty_), idx(0)), inside), std::move(last)));
     body = passes::substitute(body, x_.iterator, x);
-    body = {agent_loop(LoopKind::kThreadY, ty_, idx(kSide), {agent_loop(LoopKind::kThreadX, tx_, idx(kSide), std::move(body))})};
+    body = {
+        agent_loop(LoopKind::kThreadY, ty_, idx(kSide), {agent_loop(LoopKind::kThreadX, tx_, idx(kSide), std::move(body))})};
     std::vector<For> grid(chain_.loops.begin(), chain_.loops.end() - 1);
     For blocks;
     blocks.iterator = bx;

@@ -22,7 +22,9 @@ bool of_symbols(const ExprPtr& e, const LoopProgram& program) {
   bool yes = true;
   walk(e, [&](const Expr& x) {
     if (x.op == Op::kValue || x.op == Op::kRead) yes = false;
-    if (x.op == Op::kIndex) yes = yes && std::any_of(program.symbols.begin(), program.symbols.end(), [&](const Symbol& s) { return s.name == x.name; });
+    if (x.op == Op::kIndex)
+      yes =
+          yes && std::any_of(program.symbols.begin(), program.symbols.end(), [&](const Symbol& s) { return s.name == x.name; });
   });
   return yes;
 }
@@ -41,7 +43,8 @@ Chain chain_of(const LoopPtr& node, const LoopProgram& program) {
     const LoopList inner = without_comments(chain.body);
     if (inner.size() != 1) return chain;
     const For* f = as<For>(inner[0]);
-    if (f == nullptr || !is_parallel(inner[0]) || !of_symbols(f->lower, program) || !of_symbols(f->upper, program)) return chain;
+    if (f == nullptr || !is_parallel(inner[0]) || !of_symbols(f->lower, program) || !of_symbols(f->upper, program))
+      return chain;
     For loop = *f;
     loop.body.clear();
     chain.loops.push_back(std::move(loop));

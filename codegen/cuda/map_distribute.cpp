@@ -56,7 +56,8 @@ LoopList redirected(const LoopList& body, const std::string& from, const std::st
 
 class Distributor {
  public:
-  Distributor(const Chain& chain, MapContext& context, std::vector<Buffer>* workspace) : chain_(chain), context_(context), workspace_(workspace) {}
+  Distributor(const Chain& chain, MapContext& context, std::vector<Buffer>* workspace)
+      : chain_(chain), context_(context), workspace_(workspace) {}
 
   std::vector<LoopPtr> run() {
     if (chain_.loops.empty() || !worthwhile() || !take_apart()) return {};
@@ -66,7 +67,7 @@ class Distributor {
       LoopList body = std::move(group);
       for (std::size_t k = chain_.loops.size(); k-- > 0;) {
         For loop = chain_.loops[k];
-        loop.kind = LoopKind::kParallel;   // judged parallel already: what is left of its body is so too
+        loop.kind = LoopKind::kParallel;  // judged parallel already: what is left of its body is so too
         loop.collapse = 1;
         loop.body = std::move(body);
         body = {make_loop(std::move(loop))};
@@ -149,10 +150,13 @@ std::vector<LoopPtr> distribute(const Chain& chain, MapContext& context, std::ve
   std::vector<LoopPtr> all;
   for (const LoopPtr& nest : Distributor(chain, context, workspace).run()) {
     const std::vector<LoopPtr> inner = distribute(chain_of(nest, *context.program), context, workspace);
-    if (inner.empty()) all.push_back(nest);
-    else all.insert(all.end(), inner.begin(), inner.end());
+    if (inner.empty())
+      all.push_back(nest);
+    else
+      all.insert(all.end(), inner.begin(), inner.end());
   }
-  if (!all.empty()) context.passes.note("distribute", chain.loops.front().iterator, true, std::to_string(all.size()) + " nests shared it");
+  if (!all.empty())
+    context.passes.note("distribute", chain.loops.front().iterator, true, std::to_string(all.size()) + " nests shared it");
   return all;
 }
 

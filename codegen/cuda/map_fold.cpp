@@ -4,9 +4,10 @@
 //          s += p[i,j] ...                          -->            s += y[i,j] ...
 //          for j  y[i,j] = p[i,j] / s                              for j  y[i,j] = y[i,j] / s
 //
-// A third of a softmax's memory traffic goes. Done for a workspace array of one kernel with the output's dtype and extents, when
-// within one iteration of the parallel outer loops the output is stored by one node only, which reads the array at the stored
-// element only; the array is not touched after that node, the output nowhere else; and the outer loops remain provably parallel.
+// A third of a softmax's memory traffic goes. Done for a workspace array of one kernel with the output's dtype and extents,
+// when within one iteration of the parallel outer loops the output is stored by one node only, which reads the array at the
+// stored element only; the array is not touched after that node, the output nowhere else; and the outer loops remain provably
+// parallel.
 #include <algorithm>
 
 #include "codegen/cuda/map_internal.hpp"
@@ -25,7 +26,9 @@ std::size_t count_of(const LoopList& body, const std::string& buffer) {
 }
 
 bool same_extents(const Buffer& a, const Buffer& b) {
-  if (a.dtype != b.dtype || a.extents.size() != b.extents.size() || a.extents.empty() || !a.strides.empty() || !b.strides.empty()) return false;
+  if (a.dtype != b.dtype || a.extents.size() != b.extents.size() || a.extents.empty() || !a.strides.empty() ||
+      !b.strides.empty())
+    return false;
   for (std::size_t d = 0; d < a.extents.size(); ++d)
     if (!same(a.extents[d], b.extents[d])) return false;
   return true;
@@ -82,7 +85,8 @@ bool outer_loops_parallel(const LoopPtr& node, const Chain& chain) {
 
 }  // namespace
 
-LoopList fold_into_outputs(const LoopList& body, const std::vector<const Buffer*>& arrays, const std::vector<const Buffer*>& outputs, MapContext& context) {
+LoopList fold_into_outputs(const LoopList& body, const std::vector<const Buffer*>& arrays,
+                           const std::vector<const Buffer*>& outputs, MapContext& context) {
   LoopList result = body;
   for (const Buffer* array : arrays) {
     for (LoopPtr& node : result) {
@@ -91,9 +95,12 @@ LoopList fold_into_outputs(const LoopList& body, const std::vector<const Buffer*
       const Chain chain = chain_of(node, *context.program);
       if (chain.loops.empty()) continue;
       // The last node of an iteration that touches the array must be the one that makes the output.
-      const auto last = std::find_if(chain.body.rbegin(), chain.body.rend(), [&](const LoopPtr& n) { return count_of({n}, array->name) > 0; });
+      const auto last = std::find_if(chain.body.rbegin(), chain.body.rend(),
+                                     [&](const LoopPtr& n) { return count_of({n}, array->name) > 0; });
       for (const Buffer* output : outputs) {
-        if (!same_extents(*array, *output) || count_of(result, output->name) != 1 || !consumes_in_place(*last, array->name, output->name)) continue;
+        if (!same_extents(*array, *output) || count_of(result, output->name) != 1 ||
+            !consumes_in_place(*last, array->name, output->name))
+          continue;
         const LoopPtr folded = renamed({node}, array->name, output->name)[0];
         if (!outer_loops_parallel(folded, chain)) continue;
         node = folded;

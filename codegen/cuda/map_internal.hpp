@@ -15,14 +15,14 @@ namespace facet::gpu {
 struct MapContext {
   const LoopProgram* program = nullptr;
   GpuMachine machine;
-  passes::Context passes;         // names in use, the log
-  SymbolValues typical;           // default sizes: they decide between correct mappings only
-  bool strict = false;            // reductions keep their order
+  passes::Context passes;  // names in use, the log
+  SymbolValues typical;    // default sizes: they decide between correct mappings only
+  bool strict = false;     // reductions keep their order
 };
 
 // A perfect nest of parallel loops whose bounds are of symbols, and what lies in the innermost.
 struct Chain {
-  std::vector<For> loops;         // outermost first, bodies empty
+  std::vector<For> loops;  // outermost first, bodies empty
   LoopList body;
 };
 
@@ -61,7 +61,7 @@ bool prefers_rows(const Chain& chain, const MapContext& context);
 // A loop nest around one update of a place that does not change in it: a reduction.
 struct ReductionNest {
   Store store;
-  std::vector<For> loops;         // along the path to the store, outermost first, bodies empty
+  std::vector<For> loops;  // along the path to the store, outermost first, bodies empty
 };
 std::optional<ReductionNest> reduction_of(const LoopPtr& node);
 
@@ -69,7 +69,7 @@ std::optional<ReductionNest> reduction_of(const LoopPtr& node);
 struct SingleReduction {
   LoopList before, after;
   ReductionNest nest;
-  LoopPtr node;                   // the nest
+  LoopPtr node;  // the nest
 };
 std::optional<SingleReduction> single_reduction_of(const LoopList& body);
 
@@ -78,7 +78,8 @@ std::optional<SingleReduction> single_reduction_of(const LoopList& body);
 std::vector<LoopPtr> distribute(const Chain& chain, MapContext& context, std::vector<Buffer>* workspace);
 
 // `arrays`: workspace of this kernel alone; `outputs`: what it may share memory with.
-LoopList fold_into_outputs(const LoopList& body, const std::vector<const Buffer*>& arrays, const std::vector<const Buffer*>& outputs, MapContext& context);
+LoopList fold_into_outputs(const LoopList& body, const std::vector<const Buffer*>& arrays,
+                           const std::vector<const Buffer*>& outputs, MapContext& context);
 
 // A long reduction to one place in two passes.
 struct SplitReduction {

@@ -5,8 +5,8 @@
 //       S(i, j)                                   if 4*by + ty < M and 64*bx + tx < N
 //                                                   S(4*by + ty, 64*bx + tx)
 //
-// x is the loop along memory. Plain elementwise bodies do kElements points a thread, a block's width apart, without guards where
-// the block lies inside: several independent loads are in flight before the first is used.
+// x is the loop along memory. Plain elementwise bodies do kElements points a thread, a block's width apart, without guards
+// where the block lies inside: several independent loads are in flight before the first is used.
 #include <algorithm>
 #include <cmath>
 
@@ -18,9 +18,9 @@ using passes::as;
 
 namespace {
 
-constexpr std::int64_t kBlockThreads = 256;   // eight warps: full occupancy up to 32 registers, no tail effects worth naming
-constexpr std::int64_t kElements = 4;         // 16 bytes of f32 a thread in flight
-constexpr double kManyPoints = 1 << 20;       // below, more threads are worth more than longer ones
+constexpr std::int64_t kBlockThreads = 256;  // eight warps: full occupancy up to 32 registers, no tail effects worth naming
+constexpr std::int64_t kElements = 4;        // 16 bytes of f32 a thread in flight
+constexpr double kManyPoints = 1 << 20;      // below, more threads are worth more than longer ones
 
 std::int64_t power_at_least(double n) {
   std::int64_t p = 1;
@@ -45,7 +45,8 @@ class PointMapper {
     threads_y_ = has_y_ ? std::min<std::int64_t>(kBlockThreads / threads_x_, power_at_least(typical_trips(y_, context_))) : 1;
     double points = 1;
     for (const For& f : chain_.loops) points *= typical_trips(f, context_);
-    const bool several = !has_loops(chain_.body) && points >= kManyPoints && x_trips >= static_cast<double>(kElements * threads_x_) && threads_y_ == 1;
+    const bool several = !has_loops(chain_.body) && points >= kManyPoints &&
+                         x_trips >= static_cast<double>(kElements * threads_x_) && threads_y_ == 1;
     return several ? wide() : single();
   }
 
@@ -61,8 +62,10 @@ class PointMapper {
       x = k;
     }
     for (std::size_t k = 0; k < chain_.loops.size(); ++k) {
-      if (k == x) x_ = chain_.loops[k];
-      else others_.push_back(chain_.loops[k]);
+      if (k == x)
+        x_ = chain_.loops[k];
+      else
+        others_.push_back(chain_.loops[k]);
     }
     has_y_ = !others_.empty();
     if (!has_y_) return;

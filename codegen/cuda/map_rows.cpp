@@ -9,9 +9,9 @@
 //                                                 if t == 0  z[i] = s
 //
 // Local arrays that every thread computes alike stay private copies; others go to shared memory. A barrier stands between two
-// accesses of a buffer only if one is a write and they are not surely by the same thread: two strided loops with the same bounds
-// that reach the buffer by the same form of their iterators are (that is why y needs none above). Serial loops are executed by
-// all threads in step, what neither reduces nor runs in parallel by thread 0.
+// accesses of a buffer only if one is a write and they are not surely by the same thread: two strided loops with the same
+// bounds that reach the buffer by the same form of their iterators are (that is why y needs none above). Serial loops are
+// executed by all threads in step, what neither reduces nor runs in parallel by thread 0.
 #include <algorithm>
 
 #include "codegen/cuda/map_internal.hpp"
@@ -22,8 +22,8 @@ using passes::as;
 
 namespace {
 
-constexpr std::int64_t kSharedBytes = 49152;   // without opting in
-constexpr const char* kEvery = "every";        // owners of an access: all threads, thread 0, or the form of a strided loop
+constexpr std::int64_t kSharedBytes = 49152;  // without opting in
+constexpr const char* kEvery = "every";       // owners of an access: all threads, thread 0, or the form of a strided loop
 constexpr const char* kFirst = "first";
 
 struct Touch {
@@ -31,7 +31,9 @@ struct Touch {
   bool write = false;
 };
 
-bool conflict(const Touch& a, const Touch& b) { return a.buffer == b.buffer && (a.write || b.write) && (a.owner != b.owner || a.owner == kEvery); }
+bool conflict(const Touch& a, const Touch& b) {
+  return a.buffer == b.buffer && (a.write || b.write) && (a.owner != b.owner || a.owner == kEvery);
+}
 
 ExprPtr reduced(ReduceKind kind, const ExprPtr& a, const ExprPtr& b) { return binary(passes::operator_of(kind), a, b); }
 
@@ -179,9 +181,13 @@ class RowMapper {
     note("promote", a.buffer.name, "shared memory: written by several threads of the block");
   }
 
-  void note(const std::string& pass, const std::string& what, const std::string& reason) { context_.passes.note(pass, what, true, reason); }
+  void note(const std::string& pass, const std::string& what, const std::string& reason) {
+    context_.passes.note(pass, what, true, reason);
+  }
 
-  bool is_private(const std::string& buffer, const LoopPtr& n) const { return replicas_.count(buffer) || inner_allocation(n, buffer); }
+  bool is_private(const std::string& buffer, const LoopPtr& n) const {
+    return replicas_.count(buffer) || inner_allocation(n, buffer);
+  }
 
   std::vector<Touch> touches_of(const LoopPtr& n, const std::string& owner) const {
     std::vector<Touch> touches;
@@ -211,7 +217,9 @@ class RowMapper {
   std::string owner_form(const passes::Access& a, const For& spread, const std::set<std::string>& inner) const {
     for (std::size_t d = 0; d < a.subscripts.size(); ++d) {
       const ExprPtr& s = a.subscripts[d];
-      if (s->lanes > 1 || a.padded || passes::to_linear(s).coefficient_of(spread.iterator) == 0 || passes::mentions_any(s, inner)) continue;
+      if (s->lanes > 1 || a.padded || passes::to_linear(s).coefficient_of(spread.iterator) == 0 ||
+          passes::mentions_any(s, inner))
+        continue;
       if (!passes::accesses_of(s).empty()) continue;
       const ExprPtr form = substitute(s, {{spread.iterator, index("@")}});
       // A form that moves with a loop run in steps names another thread in the next step.
@@ -232,7 +240,8 @@ class RowMapper {
   }
 
   void barrier(const Touch& before, const Touch& now, LoopList* out) {
-    const std::string from = before.statement.empty() ? "read" : before.statement, to = now.statement.empty() ? "read" : now.statement;
+    const std::string from = before.statement.empty() ? "read" : before.statement,
+                      to = now.statement.empty() ? "read" : now.statement;
     out->push_back(make_loop(Barrier{Scope::kBlock, from + " -> " + to + " (" + now.buffer + ")"}));
     pending_.clear();
   }
@@ -278,14 +287,17 @@ class RowMapper {
     return *best;
   }
 
-  LoopList with_partial(const LoopList& body, const std::string& spread_iterator, const std::string& part, DType type, ReduceKind kind) {
+  LoopList with_partial(const LoopList& body, const std::string& spread_iterator, const std::string& part, DType type,
+                        ReduceKind kind) {
     LoopList out;
     for (const LoopPtr& n : body) {
       if (const Store* s = as<Store>(n)) {
         out.push_back(make_loop(Set{part, reduced(kind, value_of(part, type), s->value)}));
         continue;
       }
-      LoopPtr inner = passes::rebuild(n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return with_partial(b, spread_iterator, part, type, kind); });
+      LoopPtr inner = passes::rebuild(
+          n, [](const ExprPtr& e) { return e; },
+          [&](const LoopList& b) { return with_partial(b, spread_iterator, part, type, kind); });
       if (const For* f = as<For>(inner); f && f->iterator == spread_iterator) inner = make_loop(spread(*f));
       out.push_back(inner);
     }
@@ -301,7 +313,8 @@ class RowMapper {
       if (t.buffer != nest.store.buffer) reads.push_back(t);
     separate(reads, out);
     touch(reads);
-    const std::string part = context_.passes.names.fresh(nest.store.buffer + "_part"), total = context_.passes.names.fresh(nest.store.buffer + "_total");
+    const std::string part = context_.passes.names.fresh(nest.store.buffer + "_part"),
+                      total = context_.passes.names.fresh(nest.store.buffer + "_total");
     out->push_back(make_loop(Let{part, type, 1, passes::identity_of(kind, type), true}));
     for (const LoopPtr& m : with_partial({n}, loop.iterator, part, type, kind)) out->push_back(m);
     out->push_back(make_loop(Let{total, type, 1, nullptr, true}));
@@ -311,7 +324,7 @@ class RowMapper {
     all.target = total;
     all.value = value_of(part, type);
     out->push_back(make_loop(std::move(all)));
-    pending_.clear();   // a block-wide collective holds barriers
+    pending_.clear();  // a block-wide collective holds barriers
     Store store = nest.store;
     store.value = value_of(total, type);
     scalar(make_loop(std::move(store)), out);
@@ -344,7 +357,7 @@ class RowMapper {
     heads_ = outer_heads;
     recording_ = outer_recording;
     if (recording_) heads_.insert(heads_.end(), heads.begin(), heads.end());
-    separate(heads, &loop.body);   // the next iteration begins
+    separate(heads, &loop.body);  // the next iteration begins
     join(before);
     out->push_back(make_loop(std::move(loop)));
   }
@@ -376,10 +389,10 @@ class RowMapper {
   MapContext& context_;
   std::map<std::string, Buffer> locals_;
   std::set<std::string> replicas_;
-  std::set<std::string> stepped_;   // iterators of the loops around that all threads run in step
+  std::set<std::string> stepped_;  // iterators of the loops around that all threads run in step
   std::int64_t threads_ = 32, shared_bytes_ = 0;
   std::string thread_;
-  std::vector<Touch> pending_, heads_;   // since the last barrier; since a loop body began
+  std::vector<Touch> pending_, heads_;  // since the last barrier; since a loop body began
   bool recording_ = false;
   bool failed_ = false;
 };

@@ -2,14 +2,15 @@
 //
 //   C[i,j] = init                                 acc[8][8] = 0
 //   for k  C[i,j] += a(i,k) * b(j,k)     -->      for k0 step 16
-//   D[i,j] = f(C[i,j])                              left[kk][ii] = a(i0 + ii, k0 + kk), right[kk][jj] = b(j0 + jj, k0 + kk); barrier
+//   D[i,j] = f(C[i,j])                              left[kk][ii] = a(i0 + ii, k0 + kk), right[kk][jj] = b(j0 + jj, k0 + kk);
+//   barrier
 //                                                   for kk  acc[u][v] += left[kk][ii(u)] * right[kk][jj(v)]; barrier
 //                                                 for u, v  C[i,j] = init; C[i,j] += acc[u][v]; D[i,j] = f(C[i,j])
 //
-// i stands for all parallel loops that only the left factor depends on, j for those of the right one, others go to the grid; k for
-// all reduction loops. Several loops in one role are digits of one count, so a convolution is a product of matrices too. Outside
-// the sizes the tiles hold zeros, which add nothing. A thread's rows and columns come in fours, 4*16 apart: a warp then reads
-// shared memory in 16-byte words without bank conflicts. Sources: Volkov and Demmel 2008; Chetlur et al., cuDNN, 2014.
+// i stands for all parallel loops that only the left factor depends on, j for those of the right one, others go to the grid; k
+// for all reduction loops. Several loops in one role are digits of one count, so a convolution is a product of matrices too.
+// Outside the sizes the tiles hold zeros, which add nothing. A thread's rows and columns come in fours, 4*16 apart: a warp then
+// reads shared memory in 16-byte words without bank conflicts. Sources: Volkov and Demmel 2008; Chetlur et al., cuDNN, 2014.
 #include <algorithm>
 
 #include "codegen/cuda/map_internal.hpp"
@@ -20,9 +21,9 @@ using passes::as;
 
 namespace {
 
-constexpr std::int64_t kSide = 16;       // threads along each side of the tile
-constexpr std::int64_t kDepth = 8;      // of the tiles along k
-constexpr double kEnoughBlocks = 96;     // most multiprocessors of a large device have work: larger tiles are better then
+constexpr std::int64_t kSide = 16;    // threads along each side of the tile
+constexpr std::int64_t kDepth = 8;    // of the tiles along k
+constexpr double kEnoughBlocks = 96;  // most multiprocessors of a large device have work: larger tiles are better then
 
 struct Role {
   std::vector<For> loops;
@@ -65,7 +66,8 @@ LoopPtr unrolled(const std::string& iterator, std::int64_t trips, LoopList body)
   return make_loop(std::move(f));
 }
 
-LoopPtr stored(const std::string& buffer, std::vector<ExprPtr> subscripts, ExprPtr value, const std::string& statement, std::optional<ReduceKind> update = std::nullopt) {
+LoopPtr stored(const std::string& buffer, std::vector<ExprPtr> subscripts, ExprPtr value, const std::string& statement,
+               std::optional<ReduceKind> update = std::nullopt) {
   Store s;
   s.statement = statement;
   s.buffer = buffer;
@@ -76,7 +78,8 @@ LoopPtr stored(const std::string& buffer, std::vector<ExprPtr> subscripts, ExprP
 }
 
 // `pad`: elements between the rows of a tile, so that a column's elements lie in different banks.
-LoopPtr allocated(const std::string& name, DType dtype, std::vector<std::int64_t> extents, MemorySpace space, const std::string& comment, std::int64_t pad = 0) {
+LoopPtr allocated(const std::string& name, DType dtype, std::vector<std::int64_t> extents, MemorySpace space,
+                  const std::string& comment, std::int64_t pad = 0) {
   Buffer b;
   if (pad > 0) b.strides = {idx(extents[1] + pad), idx(1)};
   b.name = name;
@@ -108,9 +111,11 @@ class TileMapper {
     nest_ = std::move(single->nest);
     nest_node_ = single->node;
     if (*nest_.store.update != ReduceKind::kSum) return false;
-    bool plain = true;   // loops around one store: no conditions, no values
-    passes::walk_nodes({nest_node_}, [&](const LoopPtr& n) { plain = plain && (as<For>(n) || as<Store>(n) || as<Comment>(n)); });
-    for (const For& f : nest_.loops) plain = plain && of_symbols(f.lower, *context_.program) && of_symbols(f.upper, *context_.program);
+    bool plain = true;  // loops around one store: no conditions, no values
+    passes::walk_nodes({nest_node_},
+                       [&](const LoopPtr& n) { plain = plain && (as<For>(n) || as<Store>(n) || as<Comment>(n)); });
+    for (const For& f : nest_.loops)
+      plain = plain && of_symbols(f.lower, *context_.program) && of_symbols(f.upper, *context_.program);
     const ExprPtr& v = nest_.store.value;
     if (!plain || v->op != Op::kMul || !is_float(v->type) || v->lanes != 1) return false;
     left_ = v->args[0];
@@ -185,7 +190,8 @@ class TileMapper {
   static bool contiguous(const ExprPtr& factor, const Role& role) {
     bool yes = false;
     walk(factor, [&](const Expr& x) {
-      if (x.op == Op::kRead && !x.args.empty()) yes = yes || passes::to_linear(x.args.back()).coefficient_of(role.loops.back().iterator) == 1;
+      if (x.op == Op::kRead && !x.args.empty())
+        yes = yes || passes::to_linear(x.args.back()).coefficient_of(role.loops.back().iterator) == 1;
     });
     return yes;
   }
@@ -207,7 +213,9 @@ class TileMapper {
 
   LoopPtr tile(const std::string& name, const ExprPtr& factor, const Role& role) const {
     const std::int64_t pad = contiguous(factor, role) ? 0 : 16 / size_bytes(factor->type);
-    return allocated(name, factor->type, {kDepth, side()}, MemorySpace::kShared, "tile of " + to_text(factor) + ": [k][" + std::to_string(side()) + (pad ? " + " + std::to_string(pad) : "") + "]", pad);
+    return allocated(
+        name, factor->type, {kDepth, side()}, MemorySpace::kShared,
+        "tile of " + to_text(factor) + ": [k][" + std::to_string(side()) + (pad ? " + " + std::to_string(pad) : "") + "]", pad);
   }
 
   LoopList build() {
@@ -225,10 +233,12 @@ class TileMapper {
     steps.upper = k_.trips;
     steps.step = kDepth;
     steps.comment = "tiles along the sum";
-    steps.body = {fill(left_tile_, left_, i_, by_), fill(right_tile_, right_, j_, bx_),
-                  make_loop(Barrier{Scope::kBlock, "copies into " + left_tile_ + ", " + right_tile_ + " -> " + statement}),
-                  unrolled(kk_, kDepth, {unrolled(u_, each_, {unrolled(v_, each_, {stored(acc_, cell, product, statement, ReduceKind::kSum)})})}),
-                  make_loop(Barrier{Scope::kBlock, statement + " -> next copies"})};
+    steps.body = {
+        fill(left_tile_, left_, i_, by_), fill(right_tile_, right_, j_, bx_),
+        make_loop(Barrier{Scope::kBlock, "copies into " + left_tile_ + ", " + right_tile_ + " -> " + statement}),
+        unrolled(kk_, kDepth,
+                 {unrolled(u_, each_, {unrolled(v_, each_, {stored(acc_, cell, product, statement, ReduceKind::kSum)})})}),
+        make_loop(Barrier{Scope::kBlock, statement + " -> next copies"})};
     body.push_back(make_loop(std::move(steps)));
     body.push_back(points(cell, type));
     return grid(std::move(body));
@@ -260,13 +270,15 @@ class TileMapper {
   }
 
   LoopList grid(LoopList body) {
-    body = {agent_loop(LoopKind::kThreadY, ty_, idx(kSide), {agent_loop(LoopKind::kThreadX, tx_, idx(kSide), std::move(body))})};
+    body = {
+        agent_loop(LoopKind::kThreadY, ty_, idx(kSide), {agent_loop(LoopKind::kThreadX, tx_, idx(kSide), std::move(body))})};
     const auto blocks = [&](const Role& role) { return idx_floordiv(idx_add(role.trips, idx(side() - 1)), side()); };
     std::vector<For> loops = batch_.loops;
     loops.push_back(counted(by_, blocks(i_)));
     loops.push_back(counted(bx_, blocks(j_)));
-    context_.passes.note("tile", nest_.store.statement, true, std::to_string(side()) + " x " + std::to_string(side()) + " by " + std::to_string(kDepth) + " in shared memory, " +
-                         std::to_string(each_) + " x " + std::to_string(each_) + " in registers");
+    context_.passes.note("tile", nest_.store.statement, true,
+                         std::to_string(side()) + " x " + std::to_string(side()) + " by " + std::to_string(kDepth) +
+                             " in shared memory, " + std::to_string(each_) + " x " + std::to_string(each_) + " in registers");
     return on_grid(loops, std::move(body), context_);
   }
 

@@ -14,16 +14,16 @@ namespace facet {
 // One kernel function: its arguments are pointers to `buffers`, then the `symbols` as 64-bit integers.
 struct CudaLaunch {
   std::string entry;
-  std::array<ExprPtr, 3> grid;                    // of symbols; a zero means nothing to do
+  std::array<ExprPtr, 3> grid;  // of symbols; a zero means nothing to do
   std::array<std::int64_t, 3> block = {1, 1, 1};
-  std::int64_t shared_bytes = 0;                  // dynamic shared memory
+  std::int64_t shared_bytes = 0;  // dynamic shared memory
   std::vector<std::string> buffers;
   std::vector<std::string> symbols;
 };
 
 struct CudaModule {
   Module module;
-  std::vector<Buffer> buffers;                    // global ones, in the order of LoopProgram::buffers
+  std::vector<Buffer> buffers;  // global ones, in the order of LoopProgram::buffers
   std::vector<CudaLaunch> prepare, kernels;
 };
 

@@ -25,7 +25,8 @@ std::string identity(const std::string& kind, DType t) {
 }
 
 std::string warp(const std::string& kind, DType t) {
-  return "\n// The " + kind + " over groups of `width` neighbouring lanes, the same bits in each of them.\n$FN $T warp_" + kind +
+  return "\n// The " + kind + " over groups of `width` neighbouring lanes, the same bits in each of them.\n$FN $T warp_" +
+         kind +
          "_$S($T x, int width, uint32_t lanes) {\n#pragma unroll\n  for (int distance = width / 2; distance > 0; distance /= 2) x = " +
          combined(kind, t, "x", "shuffle_xor_$S(x, distance, lanes)") + ";\n  return x;\n}\n";
 }
@@ -34,8 +35,9 @@ std::string block(const std::string& kind, DType t) {
   return "\n// The " + kind + " over the block: in each warp, then over the warps' results.\n$FN $T block_" + kind +
          "_$S($T x, int thread, int threads) {\n  __shared__ $T partial[32];\n  x = warp_" + kind +
          "_$S(x, 32, 0xffffffffu);\n  if (thread % 32 == 0) partial[thread / 32] = x;\n"
-         "  __syncthreads();  // the warps' results -> their " + kind + "\n  const $T mine = thread % 32 < threads / 32 ? partial[thread % 32] : ($T)(" +
-         identity(kind, t) + ");\n  const $T total = warp_" + kind +
+         "  __syncthreads();  // the warps' results -> their " +
+         kind + "\n  const $T mine = thread % 32 < threads / 32 ? partial[thread % 32] : ($T)(" + identity(kind, t) +
+         ");\n  const $T total = warp_" + kind +
          "_$S(mine, 32, 0xffffffffu);\n  __syncthreads();  // partial may be written again\n  return total;\n}\n";
 }
 
@@ -56,8 +58,7 @@ std::string block_all(DType t, int) { return block("all", t); }
 
 const HelperTable& cuda_exchange_helpers() {
   using H = HelperText;
-  static const HelperTable table = {
-      {"shuffle_xor", "i32", H::kScalar, R"(
+  static const HelperTable table = {{"shuffle_xor", "i32", H::kScalar, R"(
 // The value of the lane whose number differs in the bits of `distance`; `lanes` take part.
 $FN int32_t shuffle_xor_i32(int32_t x, int distance, uint32_t lanes) {
   int32_t r;
@@ -65,56 +66,56 @@ $FN int32_t shuffle_xor_i32(int32_t x, int distance, uint32_t lanes) {
   return r;
 }
 )"},
-      {"shuffle_xor", "i64", H::kScalar, R"(
+                                    {"shuffle_xor", "i64", H::kScalar, R"(
 $FN int64_t shuffle_xor_i64(int64_t x, int distance, uint32_t lanes) {
   const uint32_t low = (uint32_t)shuffle_xor_i32((int32_t)x, distance, lanes);
   const uint32_t high = (uint32_t)shuffle_xor_i32((int32_t)((uint64_t)x >> 32), distance, lanes);
   return (int64_t)(((uint64_t)high << 32) | low);
 }
 )"},
-      {"shuffle_xor", "u64", H::kScalar, R"(
+                                    {"shuffle_xor", "u64", H::kScalar, R"(
 $FN uint64_t shuffle_xor_u64(uint64_t x, int distance, uint32_t lanes) { return (uint64_t)shuffle_xor_i64((int64_t)x, distance, lanes); }
 )"},
-      {"shuffle_xor", "f32 f64", H::kScalar, R"(
+                                    {"shuffle_xor", "f32 f64", H::kScalar, R"(
 $FN $T shuffle_xor_$S($T x, int distance, uint32_t lanes) { return from_bits_$S(shuffle_xor_$IS(bits_$S(x), distance, lanes)); }
 )"},
-      {"shuffle_xor", "i8 u8 i16 u16 u32", H::kScalar, R"(
+                                    {"shuffle_xor", "i8 u8 i16 u16 u32", H::kScalar, R"(
 $FN $T shuffle_xor_$S($T x, int distance, uint32_t lanes) { return ($T)shuffle_xor_i32((int32_t)x, distance, lanes); }
 )"},
-      {"warp_sum", "any", H::kScalar, nullptr, warp_sum},
-      {"warp_prod", "any", H::kScalar, nullptr, warp_prod},
-      {"warp_max", "any", H::kScalar, nullptr, warp_max},
-      {"warp_min", "any", H::kScalar, nullptr, warp_min},
-      {"warp_any", "any", H::kScalar, nullptr, warp_any},
-      {"warp_all", "any", H::kScalar, nullptr, warp_all},
-      {"block_sum", "any", H::kScalar, nullptr, block_sum},
-      {"block_prod", "any", H::kScalar, nullptr, block_prod},
-      {"block_max", "any", H::kScalar, nullptr, block_max},
-      {"block_min", "any", H::kScalar, nullptr, block_min},
-      {"block_any", "any", H::kScalar, nullptr, block_any},
-      {"block_all", "any", H::kScalar, nullptr, block_all},
-      {"atomic_add", "f32", H::kScalar, R"(
+                                    {"warp_sum", "any", H::kScalar, nullptr, warp_sum},
+                                    {"warp_prod", "any", H::kScalar, nullptr, warp_prod},
+                                    {"warp_max", "any", H::kScalar, nullptr, warp_max},
+                                    {"warp_min", "any", H::kScalar, nullptr, warp_min},
+                                    {"warp_any", "any", H::kScalar, nullptr, warp_any},
+                                    {"warp_all", "any", H::kScalar, nullptr, warp_all},
+                                    {"block_sum", "any", H::kScalar, nullptr, block_sum},
+                                    {"block_prod", "any", H::kScalar, nullptr, block_prod},
+                                    {"block_max", "any", H::kScalar, nullptr, block_max},
+                                    {"block_min", "any", H::kScalar, nullptr, block_min},
+                                    {"block_any", "any", H::kScalar, nullptr, block_any},
+                                    {"block_all", "any", H::kScalar, nullptr, block_all},
+                                    {"atomic_add", "f32", H::kScalar, R"(
 $FN void atomic_add_f32(float* p, float x) { asm volatile("red.add.f32 [%0], %1;" : : "l"(p), "f"(x) : "memory"); }
 )"},
-      {"atomic_add", "f64", H::kScalar, R"(
+                                    {"atomic_add", "f64", H::kScalar, R"(
 $FN void atomic_add_f64(double* p, double x) { asm volatile("red.add.f64 [%0], %1;" : : "l"(p), "d"(x) : "memory"); }
 )"},
-      {"atomic_add", "i32 u32", H::kScalar, R"(
+                                    {"atomic_add", "i32 u32", H::kScalar, R"(
 $FN void atomic_add_$S($T* p, $T x) { asm volatile("red.add.u32 [%0], %1;" : : "l"(p), "r"(x) : "memory"); }
 )"},
-      {"atomic_add", "i64 u64", H::kScalar, R"(
+                                    {"atomic_add", "i64 u64", H::kScalar, R"(
 $FN void atomic_add_$S($T* p, $T x) { asm volatile("red.add.u64 [%0], %1;" : : "l"(p), "l"(x) : "memory"); }
 )"},
-      {"atomic_min", "i32", H::kScalar, R"(
+                                    {"atomic_min", "i32", H::kScalar, R"(
 $FN void atomic_min_i32(int32_t* p, int32_t x) { asm volatile("red.min.s32 [%0], %1;" : : "l"(p), "r"(x) : "memory"); }
 )"},
-      {"atomic_max", "i32", H::kScalar, R"(
+                                    {"atomic_max", "i32", H::kScalar, R"(
 $FN void atomic_max_i32(int32_t* p, int32_t x) { asm volatile("red.max.s32 [%0], %1;" : : "l"(p), "r"(x) : "memory"); }
 )"},
-      {"atomic_min", "i64", H::kScalar, R"(
+                                    {"atomic_min", "i64", H::kScalar, R"(
 $FN void atomic_min_i64(int64_t* p, int64_t x) { asm volatile("red.min.s64 [%0], %1;" : : "l"(p), "l"(x) : "memory"); }
 )"},
-      {"atomic_max", "i64", H::kScalar, R"(
+                                    {"atomic_max", "i64", H::kScalar, R"(
 $FN void atomic_max_i64(int64_t* p, int64_t x) { asm volatile("red.max.s64 [%0], %1;" : : "l"(p), "l"(x) : "memory"); }
 )"}};
   return table;

@@ -1,4 +1,5 @@
-// Rounding, square roots, extrema and conversions as single PTX instructions. Names and rules: PTX ISA, "Floating Point Instructions".
+// Rounding, square roots, extrema and conversions as single PTX instructions. Names and rules: PTX ISA, "Floating Point
+// Instructions".
 #include "codegen/cuda/prelude.hpp"
 
 #include "codegen/openmp/prelude.hpp"
@@ -13,7 +14,8 @@ std::string constraint(DType t) { return t == DType::kF64 ? "d" : "f"; }
 // One instruction from one operand.
 std::string instruction(const std::string& name, const std::string& ptx, DType t) {
   const std::string c = constraint(t);
-  return "\n$FN $T " + name + "_$S($T x) {\n  $T r;\n  asm(\"" + ptx + " %0, %1;\" : \"=" + c + "\"(r) : \"" + c + "\"(x));\n  return r;\n}\n";
+  return "\n$FN $T " + name + "_$S($T x) {\n  $T r;\n  asm(\"" + ptx + " %0, %1;\" : \"=" + c + "\"(r) : \"" + c +
+         "\"(x));\n  return r;\n}\n";
 }
 
 std::string rounding(const std::string& name, const std::string& mode, DType t) {
@@ -29,12 +31,13 @@ std::string round_text(DType t, int) { return rounding("round_even", "rni", t); 
 
 std::string fma_text(DType t, int) {
   const std::string c = constraint(t);
-  return "\n// One rounding.\n$FN $T fma_$S($T a, $T b, $T c) {\n  $T r;\n  asm(\"fma.rn.f" + bits(t) + " %0, %1, %2, %3;\" : \"=" + c + "\"(r) : \"" + c +
-         "\"(a), \"" + c + "\"(b), \"" + c + "\"(c));\n  return r;\n}\n";
+  return "\n// One rounding.\n$FN $T fma_$S($T a, $T b, $T c) {\n  $T r;\n  asm(\"fma.rn.f" + bits(t) +
+         " %0, %1, %2, %3;\" : \"=" + c + "\"(r) : \"" + c + "\"(a), \"" + c + "\"(b), \"" + c + "\"(c));\n  return r;\n}\n";
 }
 
 std::string extremum(const std::string& name, const std::string& ptx) {
-  return "\n$FN float " + name + "_f32(float a, float b) {\n  float r;\n  asm(\"" + ptx + " %0, %1, %2;\" : \"=f\"(r) : \"f\"(a), \"f\"(b));\n  return r;\n}\n";
+  return "\n$FN float " + name + "_f32(float a, float b) {\n  float r;\n  asm(\"" + ptx +
+         " %0, %1, %2;\" : \"=f\"(r) : \"f\"(a), \"f\"(b));\n  return r;\n}\n";
 }
 std::string min_text(DType, int) { return "\n// NaN wins on either side.\n" + extremum("min", "min.NaN.f32").substr(1); }
 std::string max_text(DType, int) { return "\n// NaN wins on either side.\n" + extremum("max", "max.NaN.f32").substr(1); }
@@ -45,13 +48,12 @@ std::string fmax_text(DType, int) { return "\n// The number wins over NaN.\n" + 
 
 const HelperTable& cuda_math_helpers() {
   using H = HelperText;
-  static const HelperTable table = {
-      {"fma", "float", H::kScalar, nullptr, fma_text},
-      {"mad", "float", H::kScalar, R"(
+  static const HelperTable table = {{"fma", "float", H::kScalar, nullptr, fma_text},
+                                    {"mad", "float", H::kScalar, R"(
 $FN $T mad_$S($T a, $T b, $T c) { return fma_$S(a, b, c); }
 )"},
-      {"sqrt", "float", H::kScalar, nullptr, sqrt_text},
-      {"rsqrt", "f32", H::kScalar, R"(
+                                    {"sqrt", "float", H::kScalar, nullptr, sqrt_text},
+                                    {"rsqrt", "f32", H::kScalar, R"(
 // At most 2 ulp.
 $FN float rsqrt_f32(float x) {
   float r;
@@ -59,15 +61,15 @@ $FN float rsqrt_f32(float x) {
   return r;
 }
 )"},
-      {"floor", "float", H::kScalar, nullptr, floor_text},
-      {"ceil", "float", H::kScalar, nullptr, ceil_text},
-      {"trunc", "float", H::kScalar, nullptr, trunc_text},
-      {"round_even", "float", H::kScalar, nullptr, round_text},
-      {"min", "f32", H::kScalar, nullptr, min_text},
-      {"max", "f32", H::kScalar, nullptr, max_text},
-      {"fmin", "f32", H::kScalar, nullptr, fmin_text},
-      {"fmax", "f32", H::kScalar, nullptr, fmax_text},
-      {"to_i32", "f32", H::kScalar, R"(
+                                    {"floor", "float", H::kScalar, nullptr, floor_text},
+                                    {"ceil", "float", H::kScalar, nullptr, ceil_text},
+                                    {"trunc", "float", H::kScalar, nullptr, trunc_text},
+                                    {"round_even", "float", H::kScalar, nullptr, round_text},
+                                    {"min", "f32", H::kScalar, nullptr, min_text},
+                                    {"max", "f32", H::kScalar, nullptr, max_text},
+                                    {"fmin", "f32", H::kScalar, nullptr, fmin_text},
+                                    {"fmax", "f32", H::kScalar, nullptr, fmax_text},
+                                    {"to_i32", "f32", H::kScalar, R"(
 // Saturates; NaN gives 0: both are the instruction's own rules.
 $FN int32_t to_i32_f32(float x) {
   int32_t r;
@@ -75,14 +77,14 @@ $FN int32_t to_i32_f32(float x) {
   return r;
 }
 )"},
-      {"to_f16", "f32", H::kScalar, R"(
+                                    {"to_f16", "f32", H::kScalar, R"(
 $FN uint16_t to_f16_f32(float x) {
   uint16_t r;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x));
   return r;
 }
 )"},
-      {"from_f16", "f32", H::kScalar, R"(
+                                    {"from_f16", "f32", H::kScalar, R"(
 $FN float from_f16_f32(uint16_t h) {
   float r;
   asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h));
@@ -94,7 +96,8 @@ $FN float from_f16_f32(uint16_t h) {
 
 PreludeDialect cuda_prelude() {
   return {"static __device__ inline",
-          {&cuda_math_helpers(), &cuda_exchange_helpers(), &integer_helpers(), &rounding_helpers(), &conversion_helpers(), &math_helpers_f32(), &math_helpers_f64(), &math_helpers_angle()}};
+          {&cuda_math_helpers(), &cuda_exchange_helpers(), &integer_helpers(), &rounding_helpers(), &conversion_helpers(),
+           &math_helpers_f32(), &math_helpers_f64(), &math_helpers_angle()}};
 }
 
 std::string cuda_environment() {

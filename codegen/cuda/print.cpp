@@ -17,9 +17,9 @@ namespace facet {
 
 namespace {
 
-constexpr std::int64_t kStaticSharedBytes = 49152;   // what a block may have without opting in (CUDA C++ Programming Guide)
-constexpr std::int64_t kSharedAlignment = 16;        // of each shared array: the widest access of one thread
-constexpr std::int64_t kUnrolledTrips = 64;          // loops over register arrays up to this length are unrolled
+constexpr std::int64_t kStaticSharedBytes = 49152;  // what a block may have without opting in (CUDA C++ Programming Guide)
+constexpr std::int64_t kSharedAlignment = 16;       // of each shared array: the widest access of one thread
+constexpr std::int64_t kUnrolledTrips = 64;         // loops over register arrays up to this length are unrolled
 
 bool mentions(const ExprPtr& e, const std::string& index) {
   bool found = false;
@@ -66,7 +66,8 @@ std::int64_t shared_bytes_of(const LoopList& body) {
 
 class CudaPrinter : public CPrinter {
  public:
-  CudaPrinter(const Launch& launch, bool dynamic_shared) : CPrinter(cuda_reserved_words()), launch_(launch), dynamic_shared_(dynamic_shared) {
+  CudaPrinter(const Launch& launch, bool dynamic_shared)
+      : CPrinter(cuda_reserved_words()), launch_(launch), dynamic_shared_(dynamic_shared) {
     const char* const axes[] = {"x", "y", "z"};
     for (const char* axis : axes) {
       names.bind("index", std::string("block.") + axis, std::string("(int64_t)blockIdx.") + axis);
@@ -79,9 +80,12 @@ class CudaPrinter : public CPrinter {
  protected:
   void loop(const For& f) override {
     if (f.kind >= LoopKind::kBlockX) return coordinate(f);
-    if (f.kind == LoopKind::kUnroll) out.line(f.width > 0 ? "#pragma unroll " + std::to_string(f.width) : "#pragma unroll");
-    else if (f.kind == LoopKind::kSerial && runs_over_registers(f)) out.line("#pragma unroll");
-    else if (f.kind != LoopKind::kSerial && f.kind != LoopKind::kParallel) fail("loop " + f.iterator + " reached the CUDA printer as a vector or grid loop");
+    if (f.kind == LoopKind::kUnroll)
+      out.line(f.width > 0 ? "#pragma unroll " + std::to_string(f.width) : "#pragma unroll");
+    else if (f.kind == LoopKind::kSerial && runs_over_registers(f))
+      out.line("#pragma unroll");
+    else if (f.kind != LoopKind::kSerial && f.kind != LoopKind::kParallel)
+      fail("loop " + f.iterator + " reached the CUDA printer as a vector or grid loop");
     serial_loop(f);
   }
 
@@ -97,7 +101,8 @@ class CudaPrinter : public CPrinter {
       if (b.space == MemorySpace::kRegister) registers_.insert(b.name);
       out.line(type + " " + name + "[" + std::to_string(count) + "];");
     } else if (!dynamic_shared_) {
-      out.line("alignas(" + std::to_string(kSharedAlignment) + ") __shared__ " + type + " " + name + "[" + std::to_string(count) + "];");
+      out.line("alignas(" + std::to_string(kSharedAlignment) + ") __shared__ " + type + " " + name + "[" +
+               std::to_string(count) + "];");
     } else {
       out.line(type + "* const " + name + " = (" + type + "*)(shared_memory + " + std::to_string(shared_offset_) + ");");
       shared_offset_ += (count * size_bytes(b.dtype) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
@@ -112,7 +117,10 @@ class CudaPrinter : public CPrinter {
 
   void atomic_store(const Store& s) override {
     if (s.lanes > 1 || !s.update) return fail("an atomic vector store to " + s.buffer);
-    const char* helper = *s.update == ReduceKind::kSum ? "atomic_add" : *s.update == ReduceKind::kMin ? "atomic_min" : *s.update == ReduceKind::kMax ? "atomic_max" : nullptr;
+    const char* helper = *s.update == ReduceKind::kSum   ? "atomic_add"
+                         : *s.update == ReduceKind::kMin ? "atomic_min"
+                         : *s.update == ReduceKind::kMax ? "atomic_max"
+                                                         : nullptr;
     if (!helper) return fail("an atomic " + to_text(*s.update) + " of " + s.buffer);
     out.line(call(helper, s.value->type, 1, {address(buffer_of(s.buffer), s.subscripts), value(s.value)}) + ";");
   }
@@ -134,20 +142,23 @@ class CudaPrinter : public CPrinter {
     const std::string reason = b.reason.empty() ? "" : "  // " + b.reason;
     if (b.scope == Scope::kGrid) return fail("a grid barrier inside a kernel");
     // __syncwarp in the form that every compiler has.
-    out.line((b.scope == Scope::kBlock ? "__syncthreads();" : "asm volatile(\"bar.warp.sync 0xffffffff;\" : : : \"memory\");") + reason);
+    out.line((b.scope == Scope::kBlock ? "__syncthreads();" : "asm volatile(\"bar.warp.sync 0xffffffff;\" : : : \"memory\");") +
+             reason);
   }
 
   void collective(const Collective& c) {
     const bool flag = c.value->type == DType::kBool;
     const DType type = flag ? DType::kI32 : c.value->type;
     const std::int64_t threads = launch_.threads();
-    if (threads > 32 && threads % 32 != 0) return fail("a collective in a block of " + std::to_string(threads) + " threads, no multiple of 32");
+    if (threads > 32 && threads % 32 != 0)
+      return fail("a collective in a block of " + std::to_string(threads) + " threads, no multiple of 32");
     std::string argument = value(c.value);
     if (flag) argument = "(int32_t)(" + argument + ")";
     std::string text;
     if (c.scope == Scope::kWarp || threads < 32) {
       const std::int64_t width = c.scope == Scope::kWarp ? c.width : threads;
-      if ((width & (width - 1)) != 0 || threads % width != 0) return fail("a collective of " + std::to_string(width) + " lanes in a block of " + std::to_string(threads));
+      if ((width & (width - 1)) != 0 || threads % width != 0)
+        return fail("a collective of " + std::to_string(width) + " lanes in a block of " + std::to_string(threads));
       const std::string lanes = threads % 32 == 0 ? "0xffffffffu" : std::to_string((std::uint32_t{1} << threads) - 1) + "u";
       text = call("warp_" + to_text(c.kind), type, 1, {argument, std::to_string(width), lanes});
     } else {
@@ -165,13 +176,19 @@ class CudaPrinter : public CPrinter {
 
   // Arrays stay in registers only when every subscript is known at compile time.
   bool runs_over_registers(const For& f) const {
-    if (f.lower->op != Op::kLiteral || f.upper->op != Op::kLiteral || f.upper->int_value - f.lower->int_value > kUnrolledTrips * f.step) return false;
+    if (f.lower->op != Op::kLiteral || f.upper->op != Op::kLiteral ||
+        f.upper->int_value - f.lower->int_value > kUnrolledTrips * f.step)
+      return false;
     bool found = false;
     const auto look = [&](const std::string& buffer, const std::vector<ExprPtr>& subscripts) {
       if (!registers_.count(buffer)) return;
       for (const ExprPtr& e : subscripts) found = found || mentions(e, f.iterator);
     };
-    const auto reads = [&](const ExprPtr& e) { walk(e, [&](const Expr& x) { if (x.op == Op::kRead) look(x.name, x.args); }); };
+    const auto reads = [&](const ExprPtr& e) {
+      walk(e, [&](const Expr& x) {
+        if (x.op == Op::kRead) look(x.name, x.args);
+      });
+    };
     each_node(f.body, [&](const LoopNode& n) {
       if (const Store* s = std::get_if<Store>(&n.node)) {
         look(s->buffer, s->subscripts);
@@ -202,7 +219,8 @@ struct Printed {
 
 class ProgramPrinter {
  public:
-  ProgramPrinter(const LoopProgram& program, const CudaPrintOptions& options) : program_(program), options_(options), functions_(cuda_reserved_words()) {}
+  ProgramPrinter(const LoopProgram& program, const CudaPrintOptions& options)
+      : program_(program), options_(options), functions_(cuda_reserved_words()) {}
 
   Result<CudaModule> print() {
     embed_constants();
@@ -227,7 +245,8 @@ class ProgramPrinter {
     InterfaceStyle style;
     style.pointer_kind = "device";
     style.stream_parameter = ", cudaStream_t stream";
-    style.includes = "\n/* The stream type of cuda_runtime_api.h, which need not be included. */\ntypedef struct CUstream_st* cudaStream_t;\n";
+    style.includes =
+        "\n/* The stream type of cuda_runtime_api.h, which need not be included. */\ntypedef struct CUstream_st* cudaStream_t;\n";
     m.header = {face.name + ".h", header_text(face, style)};
     m.source = {face.name + ".cu", head(face) + helper_text + body_ + exports};
     return result;
@@ -238,7 +257,8 @@ class ProgramPrinter {
     TextWriter w;
     w.comment(program_.name + ": CUDA C++17 kernels, written by Facet " FACET_VERSION ".");
     w.comment(options_.note);
-    w.comment(std::string("Build: nvcc -std=c++17 -arch=sm_90 --fmad=") + (program_.numerics.contract ? "true" : "false") + " -c " + face.name + ".cu");
+    w.comment(std::string("Build: nvcc -std=c++17 -arch=sm_90 --fmad=") + (program_.numerics.contract ? "true" : "false") +
+              " -c " + face.name + ".cu");
     w.line("#if defined(__NVCC__) && !defined(FACET_KERNELS_ONLY)");
     w.line("#include \"" + face.name + ".h\"");
     w.line("#endif");
@@ -264,7 +284,11 @@ class ProgramPrinter {
     }
     const std::int64_t shared = shared_bytes_of(launch->body);
     if (shared < 0 || shared > options_.machine.shared_bytes_opt_in) {
-      errors_.push_back(diagnose(Code::kGpuLaunch, Place{}, {k.name, shared < 0 ? "a shared array has a run-time size" : "a block wants " + std::to_string(shared) + " bytes of shared memory, at most " + std::to_string(options_.machine.shared_bytes_opt_in) + " can be had"}));
+      errors_.push_back(
+          diagnose(Code::kGpuLaunch, Place{},
+                   {k.name, shared < 0 ? "a shared array has a run-time size"
+                                       : "a block wants " + std::to_string(shared) + " bytes of shared memory, at most " +
+                                             std::to_string(options_.machine.shared_bytes_opt_in) + " can be had"}));
       return;
     }
     CudaLaunch l;
@@ -288,7 +312,8 @@ class ProgramPrinter {
       const Buffer& b = *program_.find_buffer(name);
       const std::string type = (uses.written.count(name) ? "" : "const ") + storage_type(b.dtype);
       if (constants_.count(name)) {
-        embedded.push_back("const " + storage_type(b.dtype) + "* const " + p.buffer_name(name) + " = " + constants_.at(name) + ";");
+        embedded.push_back("const " + storage_type(b.dtype) + "* const " + p.buffer_name(name) + " = " + constants_.at(name) +
+                           ";");
         continue;
       }
       parameters.push_back(type + "* __restrict__ " + p.buffer_name(name));
@@ -302,10 +327,13 @@ class ProgramPrinter {
     }
     if (!k.ops.empty()) p.out.comment(k.name + ": " + join(k.ops));
     p.out.comment(k.comment);
-    p.out.comment("Launch: grid (" + to_text(launch.grid[0]) + ", " + to_text(launch.grid[1]) + ", " + to_text(launch.grid[2]) + "), block (" +
-                  std::to_string(launch.block[0]) + ", " + std::to_string(launch.block[1]) + ", " + std::to_string(launch.block[2]) + ")" +
-                  (l->shared_bytes > 0 ? ", " + std::to_string(l->shared_bytes) + " bytes of dynamic shared memory" : "") + ".");
-    p.out.open("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch.threads()) + ") " + l->entry + "(" + join(parameters) + ")");
+    p.out.comment("Launch: grid (" + to_text(launch.grid[0]) + ", " + to_text(launch.grid[1]) + ", " + to_text(launch.grid[2]) +
+                  "), block (" + std::to_string(launch.block[0]) + ", " + std::to_string(launch.block[1]) + ", " +
+                  std::to_string(launch.block[2]) + ")" +
+                  (l->shared_bytes > 0 ? ", " + std::to_string(l->shared_bytes) + " bytes of dynamic shared memory" : "") +
+                  ".");
+    p.out.open("extern \"C\" __global__ void __launch_bounds__(" + std::to_string(launch.threads()) + ") " + l->entry + "(" +
+               join(parameters) + ")");
     if (l->shared_bytes > 0) p.out.line("extern __shared__ __attribute__((aligned(128))) unsigned char shared_memory[];");
     for (const std::string& line : embedded) p.out.line(line);
     p.statements(launch.body);
@@ -323,6 +351,8 @@ class ProgramPrinter {
 
 }  // namespace
 
-Result<CudaModule> print_cuda(const LoopProgram& program, const CudaPrintOptions& options) { return ProgramPrinter(program, options).print(); }
+Result<CudaModule> print_cuda(const LoopProgram& program, const CudaPrintOptions& options) {
+  return ProgramPrinter(program, options).print();
+}
 
 }  // namespace facet

@@ -13,9 +13,9 @@
 namespace facet {
 
 struct CudaPrintOptions {
-  std::map<std::string, HostTensor> constants;   // weights to embed; the others are arguments
-  std::string note;                              // one more line for the head of the source
-  GpuMachine machine;                            // shared memory limits
+  std::map<std::string, HostTensor> constants;  // weights to embed; the others are arguments
+  std::string note;                             // one more line for the head of the source
+  GpuMachine machine;                           // shared memory limits
 };
 
 // The source needs no header but its own: nvcc compiles kernels and the C interface of the contract, NVRTC and clang

@@ -36,7 +36,9 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-bool is_argument(const Buffer& b) { return b.role == BufferRole::kInput || b.role == BufferRole::kInOut || b.role == BufferRole::kWeight; }
+bool is_argument(const Buffer& b) {
+  return b.role == BufferRole::kInput || b.role == BufferRole::kInOut || b.role == BufferRole::kWeight;
+}
 bool is_result(const Buffer& b) { return b.role == BufferRole::kOutput || b.role == BufferRole::kInOut; }
 
 }  // namespace
@@ -99,7 +101,9 @@ struct CudaRunner::State {
   Result<Done> load_kernels(const std::vector<CudaLaunch>& launches, std::vector<Loaded>* loaded);
   Result<Done> launch(const Loaded& kernel) const;
   Result<Done> launch_all(const std::vector<Loaded>& list) const;
-  Result<Done> synchronize(const std::string& what) const { return check(api->stream_synchronize(stream), "cuStreamSynchronize after " + what); }
+  Result<Done> synchronize(const std::string& what) const {
+    return check(api->stream_synchronize(stream), "cuStreamSynchronize after " + what);
+  }
   Result<double> timed(const std::vector<Loaded>& list, int warm_up, int repeats) const;
   ~State();
 };
@@ -132,7 +136,10 @@ Result<Done> CudaRunner::State::allocate() {
   for (const Buffer& b : module.buffers) {
     const std::size_t bytes = static_cast<std::size_t>(bytes_of(b, symbols));
     CudaAddress address = 0;
-    if (const Result<Done> r = check(api->memory_alloc(&address, bytes), "cuMemAlloc of " + std::to_string(bytes) + " bytes for " + b.name); !r) return r;
+    if (const Result<Done> r =
+            check(api->memory_alloc(&address, bytes), "cuMemAlloc of " + std::to_string(bytes) + " bytes for " + b.name);
+        !r)
+      return r;
     memory[b.name] = address;
   }
   return Done{};
@@ -142,7 +149,10 @@ Result<Done> CudaRunner::State::load_kernels(const std::vector<CudaLaunch>& laun
   for (const CudaLaunch& l : launches) {
     Loaded k;
     k.launch = l;
-    if (const Result<Done> r = check(api->module_function(&k.function, library, l.entry.c_str()), "cuModuleGetFunction of " + l.entry); !r) return r;
+    if (const Result<Done> r =
+            check(api->module_function(&k.function, library, l.entry.c_str()), "cuModuleGetFunction of " + l.entry);
+        !r)
+      return r;
     CudaKernelFacts f;
     f.entry = l.entry;
     api->function_attribute(&f.registers, kFuncRegisters, k.function);
@@ -150,13 +160,23 @@ Result<Done> CudaRunner::State::load_kernels(const std::vector<CudaLaunch>& laun
     api->function_attribute(&f.shared_bytes, kFuncSharedBytes, k.function);
     facts.push_back(f);
     if (f.shared_bytes + l.shared_bytes > device.machine.shared_bytes_opt_in)
-      return diagnose(Code::kGpuLaunch, Place{}, {l.entry, "a block wants " + std::to_string(f.shared_bytes + l.shared_bytes) + " bytes of shared memory, " + device.name + " has " + std::to_string(device.machine.shared_bytes_opt_in)});
+      return diagnose(
+          Code::kGpuLaunch, Place{},
+          {l.entry, "a block wants " + std::to_string(f.shared_bytes + l.shared_bytes) + " bytes of shared memory, " +
+                        device.name + " has " + std::to_string(device.machine.shared_bytes_opt_in)});
     if (l.shared_bytes > 0)
-      if (const Result<Done> r = check(api->function_set_attribute(k.function, kFuncMaxDynamicShared, static_cast<int>(l.shared_bytes)), "cuFuncSetAttribute(max dynamic shared memory) of " + l.entry); !r) return r;
+      if (const Result<Done> r =
+              check(api->function_set_attribute(k.function, kFuncMaxDynamicShared, static_cast<int>(l.shared_bytes)),
+                    "cuFuncSetAttribute(max dynamic shared memory) of " + l.entry);
+          !r)
+        return r;
     const std::int64_t limits[3] = {device.machine.max_grid_x, device.machine.max_grid_y, device.machine.max_grid_z};
     for (std::size_t a = 0; a < 3; ++a) {
       const std::int64_t size = evaluate_index(l.grid[a], symbols);
-      if (size > limits[a]) return diagnose(Code::kGpuLaunch, Place{}, {l.entry, "its grid has " + std::to_string(size) + " blocks on an axis of at most " + std::to_string(limits[a])});
+      if (size > limits[a])
+        return diagnose(
+            Code::kGpuLaunch, Place{},
+            {l.entry, "its grid has " + std::to_string(size) + " blocks on an axis of at most " + std::to_string(limits[a])});
       k.empty = k.empty || size <= 0;
       k.grid[a] = static_cast<unsigned>(std::max<std::int64_t>(size, 1));
     }
@@ -165,7 +185,8 @@ Result<Done> CudaRunner::State::load_kernels(const std::vector<CudaLaunch>& laun
   return Done{};
 }
 
-Result<std::unique_ptr<CudaRunner>> CudaRunner::load(const CudaModule& module, const SymbolValues& symbols, const CudaRunOptions& options) {
+Result<std::unique_ptr<CudaRunner>> CudaRunner::load(const CudaModule& module, const SymbolValues& symbols,
+                                                     const CudaRunOptions& options) {
   const Result<CudaDevice> device = cuda_device();
   if (!device) return device.errors();
   auto state = std::make_unique<State>();
@@ -184,13 +205,18 @@ Result<Done> CudaRunner::upload(const HostTensors& tensors) {
   State& s = *state_;
   for (const Buffer& b : s.module.buffers) {
     const std::size_t bytes = static_cast<std::size_t>(bytes_of(b, s.symbols));
-    if (const Result<Done> r = s.check(s.api->memory_set(s.memory[b.name], 0xFF, bytes), "cuMemsetD8 of " + b.name); !r) return r;
+    if (const Result<Done> r = s.check(s.api->memory_set(s.memory[b.name], 0xFF, bytes), "cuMemsetD8 of " + b.name); !r)
+      return r;
     if (!is_argument(b)) continue;
     const auto it = tensors.find(b.name);
     if (it == tensors.end() || it->second.dtype != b.dtype || it->second.bytes.size() > bytes)
       return diagnose(Code::kInterpretBuffer, Place{}, {b.name, "was not given with its element type and size"});
     if (it->second.bytes.empty()) continue;
-    if (const Result<Done> r = s.check(s.api->copy_to_device(s.memory[b.name], it->second.bytes.data(), it->second.bytes.size()), "cuMemcpyHtoD of " + b.name); !r) return r;
+    if (const Result<Done> r =
+            s.check(s.api->copy_to_device(s.memory[b.name], it->second.bytes.data(), it->second.bytes.size()),
+                    "cuMemcpyHtoD of " + b.name);
+        !r)
+      return r;
   }
   return Done{};
 }
@@ -205,8 +231,8 @@ Result<Done> CudaRunner::State::launch(const Loaded& k) const {
   for (CudaAddress& p : pointers) arguments.push_back(&p);
   for (std::int64_t& v : values) arguments.push_back(&v);
   const auto size = [&](std::size_t a) { return static_cast<unsigned>(k.launch.block[a]); };
-  return check(api->launch(k.function, k.grid[0], k.grid[1], k.grid[2], size(0), size(1), size(2), static_cast<unsigned>(k.launch.shared_bytes), stream,
-                           arguments.data(), nullptr),
+  return check(api->launch(k.function, k.grid[0], k.grid[1], k.grid[2], size(0), size(1), size(2),
+                           static_cast<unsigned>(k.launch.shared_bytes), stream, arguments.data(), nullptr),
                "cuLaunchKernel of " + k.launch.entry);
 }
 
@@ -238,7 +264,10 @@ Result<Done> CudaRunner::download(HostTensors* outputs) {
     for (const ExprPtr& e : b.extents) shape.push_back(evaluate_index(e, s.symbols));
     HostTensor t = make_host_tensor(b.dtype, shape);
     if (!t.bytes.empty())
-      if (const Result<Done> r = s.check(s.api->copy_to_host(t.bytes.data(), s.memory[b.name], t.bytes.size()), "cuMemcpyDtoH of " + b.name); !r) return r;
+      if (const Result<Done> r =
+              s.check(s.api->copy_to_host(t.bytes.data(), s.memory[b.name], t.bytes.size()), "cuMemcpyDtoH of " + b.name);
+          !r)
+        return r;
     (*outputs)[b.name] = std::move(t);
   }
   return Done{};

@@ -17,9 +17,9 @@
 namespace facet {
 
 struct CudaDevice {
-  std::string name;                    // "NVIDIA H200"
-  std::string driver;                  // "CUDA 13.0"
-  std::string arch;                    // "sm_90"
+  std::string name;    // "NVIDIA H200"
+  std::string driver;  // "CUDA 13.0"
+  std::string arch;    // "sm_90"
   std::int64_t memory_bytes = 0;
   GpuMachine machine;
 };
@@ -28,29 +28,31 @@ struct CudaDevice {
 Result<CudaDevice> cuda_device();
 
 struct CudaRunOptions {
-  CudaCompileOptions compile;          // arch "" takes the device's
+  CudaCompileOptions compile;  // arch "" takes the device's
 };
 
 // What the driver says about a loaded kernel.
 struct CudaKernelFacts {
   std::string entry;
   int registers = 0;
-  int local_bytes = 0;                 // per thread; spills and indexed arrays
-  int shared_bytes = 0;                // static
+  int local_bytes = 0;   // per thread; spills and indexed arrays
+  int shared_bytes = 0;  // static
 };
 
 class CudaRunner {
  public:
-  // Compiles, loads, allocates every buffer for these sizes. Errors: kNoGpu, kNoCudaCompiler, kCudaCompile, kCudaCall (out of memory
-  // among them, naming the size), kGpuLaunch (a block or its shared memory exceeds the device).
-  static Result<std::unique_ptr<CudaRunner>> load(const CudaModule& module, const SymbolValues& symbols, const CudaRunOptions& options);
+  // Compiles, loads, allocates every buffer for these sizes. Errors: kNoGpu, kNoCudaCompiler, kCudaCompile, kCudaCall (out of
+  // memory among them, naming the size), kGpuLaunch (a block or its shared memory exceeds the device).
+  static Result<std::unique_ptr<CudaRunner>> load(const CudaModule& module, const SymbolValues& symbols,
+                                                  const CudaRunOptions& options);
   ~CudaRunner();
 
-  // Copies inputs, in-out buffers and weights (all must be there, with the declared element type) and poisons outputs and workspace.
+  // Copies inputs, in-out buffers and weights (all must be there, with the declared element type) and poisons outputs and
+  // workspace.
   Result<Done> upload(const HostTensors& tensors);
-  Result<Done> prepare();                                // runs the prepare kernels
-  Result<Done> run();                                    // all kernels in order; returns when they have ended
-  Result<Done> download(HostTensors* outputs);           // outputs and in-out buffers
+  Result<Done> prepare();                       // runs the prepare kernels
+  Result<Done> run();                           // all kernels in order; returns when they have ended
+  Result<Done> download(HostTensors* outputs);  // outputs and in-out buffers
 
   // Median of `repeats` runs after `warm_up` ones, by events; of the whole program, and of each kernel on its own.
   Result<double> time_ms(int warm_up, int repeats);

@@ -20,7 +20,7 @@ class TemporaryFolder {
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }   // "" when it could not be made
+  const std::string& path() const { return path_; }  // "" when it could not be made
 
  private:
   std::string path_;

@@ -54,9 +54,7 @@ class InterfacePrinter {
     using CPrinter::CPrinter;
   };
 
-  std::string size(const ExprPtr& e) {
-    return sizes_.index_text(e, Level::kTerm);
-  }
+  std::string size(const ExprPtr& e) { return sizes_.index_text(e, Level::kTerm); }
 
   ExprPtr elements(const std::vector<ExprPtr>& extents) {
     ExprPtr n = idx(1);
@@ -67,7 +65,9 @@ class InterfacePrinter {
   std::set<std::string> symbols_in(const std::vector<ExprPtr>& list) {
     std::set<std::string> found;
     for (const ExprPtr& e : list)
-      walk(e, [&](const Expr& node) { if (node.op == Op::kIndex) found.insert(node.name); });
+      walk(e, [&](const Expr& node) {
+        if (node.op == Op::kIndex) found.insert(node.name);
+      });
     return found;
   }
 
@@ -98,7 +98,8 @@ class InterfacePrinter {
     for (std::size_t i = 0; i < workspace_.size(); ++i) {
       const Buffer& b = *workspace_[i];
       w_.line("arrays." + fields_.of("buffer", b.name) + " = (" + storage_type(b.dtype) + "*)(base + offset);");
-      const std::string bytes = size_bytes(b.dtype) == 1 ? size(sizes[i]) : size(sizes[i]) + " * " + std::to_string(size_bytes(b.dtype));
+      const std::string bytes =
+          size_bytes(b.dtype) == 1 ? size(sizes[i]) : size(sizes[i]) + " * " + std::to_string(size_bytes(b.dtype));
       w_.line("offset += ((uintptr_t)(" + bytes + ") + 63) & ~(uintptr_t)63;");
     }
     w_.line("arrays.bytes = offset + 64;");
@@ -111,7 +112,8 @@ class InterfacePrinter {
   ExprPtr size_of(const Buffer& b) {
     if (b.strides.empty()) return elements(b.extents);
     ExprPtr last = idx(1);
-    for (std::size_t d = 0; d < b.extents.size(); ++d) last = idx_add(last, idx_mul(idx_sub(b.extents[d], idx(1)), b.strides[d]));
+    for (std::size_t d = 0; d < b.extents.size(); ++d)
+      last = idx_add(last, idx_mul(idx_sub(b.extents[d], idx(1)), b.strides[d]));
     return idx_max(last, idx(0));
   }
 
@@ -124,7 +126,8 @@ class InterfacePrinter {
     w_.line("const " + face_.args_type() + "& args = *pointer;");
     w_.line("(void)args;");
     for (const auto& [symbol, field] : face_.symbols)
-      w_.line("if (args." + field + " < " + size(idx(symbol.min)) + " || args." + field + " > " + size(idx(symbol.max)) + ") return " + prefix + "bad_symbol;");
+      w_.line("if (args." + field + " < " + size(idx(symbol.min)) + " || args." + field + " > " + size(idx(symbol.max)) +
+              ") return " + prefix + "bad_symbol;");
     symbol_lines(symbols_in(shapes));
     for (const ArgumentInfo& a : face_.arguments) {
       const ExprPtr n = elements(a.shape);
@@ -143,7 +146,9 @@ class InterfacePrinter {
     for (const std::string& b : k.uses.buffers) {
       const std::string field = face_.field_of(b);
       const auto constant = constants_.find(b);
-      parameters.push_back(!field.empty() ? "args->" + field : constant != constants_.end() ? constant->second : "arrays." + fields_.of("buffer", b));
+      parameters.push_back(!field.empty()                 ? "args->" + field
+                           : constant != constants_.end() ? constant->second
+                                                          : "arrays." + fields_.of("buffer", b));
     }
     for (const auto& [symbol, field] : face_.symbols)
       if (k.uses.symbols.count(symbol.name)) parameters.push_back("args->" + field);
@@ -156,7 +161,8 @@ class InterfacePrinter {
     w_.line("if (status != facet_" + face_.name + "_ok) return status;");
     bool uses_workspace = false;
     for (const PrintedKernel& k : kernels)
-      for (const std::string& b : k.uses.buffers) uses_workspace = uses_workspace || (face_.field_of(b).empty() && !constants_.count(b));
+      for (const std::string& b : k.uses.buffers)
+        uses_workspace = uses_workspace || (face_.field_of(b).empty() && !constants_.count(b));
     if (uses_workspace) w_.line("const Workspace arrays = carve(*args, workspace);");
   }
 
@@ -191,7 +197,8 @@ class InterfacePrinter {
 
 std::set<std::string> openmp_reserved_words() {
   std::set<std::string> words = c_family_words();
-  for (const char* w : {"args", "workspace", "Workspace", "carve", "arrays", "check", "memory", "offset", "base", "pointer", "status", "bytes", "kernel"})
+  for (const char* w : {"args", "workspace", "Workspace", "carve", "arrays", "check", "memory", "offset", "base", "pointer",
+                        "status", "bytes", "kernel"})
     words.insert(w);
   return words;
 }

@@ -14,13 +14,13 @@ namespace facet {
 
 // One printed kernel: its function, and what to call it with.
 struct PrintedKernel {
-  std::string function;   // "k0_h"
+  std::string function;  // "k0_h"
   std::string text;
   KernelUses uses;
 };
 
 struct Exports {
-  std::string text;                 // begins inside the unnamed namespace of the kernels, which it closes
+  std::string text;  // begins inside the unnamed namespace of the kernels, which it closes
   std::set<HelperUse> helpers;
 };
 

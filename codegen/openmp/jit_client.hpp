@@ -15,13 +15,14 @@ namespace facet {
 struct JitModule {
   std::shared_ptr<void> library;
   double compile_ms = 0;
-  std::string compiler;                   // "clang 19.1.7, in process"
+  std::string compiler;  // "clang 19.1.7, in process"
 
   // An exported function, or one of the OpenMP runtime; null when there is none.
   void* lookup(const std::string& name) const;
 };
 
-// Why there is no in-process compiler, or an empty text. The plugin is looked for beside the tool, in the folder above it and in
+// Why there is no in-process compiler, or an empty text. The plugin is looked for beside the tool, in the folder above it and
+// in
 // ../lib.
 std::string jit_problem();
 

@@ -10,8 +10,8 @@ PreludeDialect openmp_prelude();
 
 const HelperTable& integer_helpers();
 const HelperTable& memory_helpers();
-const HelperTable& vector_helpers();     // splat, iota, lane reductions
-const HelperTable& rounding_helpers();   // fma, sqrt, floor, bits
-const HelperTable& conversion_helpers(); // saturating casts, f16, bf16
+const HelperTable& vector_helpers();      // splat, iota, lane reductions
+const HelperTable& rounding_helpers();    // fma, sqrt, floor, bits
+const HelperTable& conversion_helpers();  // saturating casts, f16, bf16
 
 }  // namespace facet

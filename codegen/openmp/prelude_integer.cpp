@@ -13,38 +13,37 @@ PreludeDialect openmp_prelude() {
 
 const HelperTable& integer_helpers() {
   using H = HelperText;
-  static const HelperTable table = {
-      {"wrap_add", "int", H::kScalar, R"(
+  static const HelperTable table = {{"wrap_add", "int", H::kScalar, R"(
 $FN $T wrap_add_$S($T a, $T b) { return ($T)(($WU)a + ($WU)b); }
 )"},
-      {"wrap_add", "int", H::kVector, R"(
+                                    {"wrap_add", "int", H::kVector, R"(
 $FN $T wrap_add_$S($T a, $T b) { return ($T)(($U)a + ($U)b); }
 )"},
-      {"wrap_sub", "int", H::kScalar, R"(
+                                    {"wrap_sub", "int", H::kScalar, R"(
 $FN $T wrap_sub_$S($T a, $T b) { return ($T)(($WU)a - ($WU)b); }
 )"},
-      {"wrap_sub", "int", H::kVector, R"(
+                                    {"wrap_sub", "int", H::kVector, R"(
 $FN $T wrap_sub_$S($T a, $T b) { return ($T)(($U)a - ($U)b); }
 )"},
-      {"wrap_mul", "int", H::kScalar, R"(
+                                    {"wrap_mul", "int", H::kScalar, R"(
 $FN $T wrap_mul_$S($T a, $T b) { return ($T)(($WU)a * ($WU)b); }
 )"},
-      {"wrap_mul", "int", H::kVector, R"(
+                                    {"wrap_mul", "int", H::kVector, R"(
 $FN $T wrap_mul_$S($T a, $T b) { return ($T)(($U)a * ($U)b); }
 )"},
-      {"wrap_neg", "int", H::kScalar, R"(
+                                    {"wrap_neg", "int", H::kScalar, R"(
 $FN $T wrap_neg_$S($T a) { return ($T)(0 - ($WU)a); }
 )"},
-      {"wrap_neg", "int", H::kVector, R"(
+                                    {"wrap_neg", "int", H::kVector, R"(
 $FN $T wrap_neg_$S($T a) { return ($T)(-($U)a); }
 )"},
-      {"abs", "unsigned", H::kBoth, R"(
+                                    {"abs", "unsigned", H::kBoth, R"(
 $FN $T abs_$S($T a) { return a; }
 )"},
-      {"abs", "signed", H::kBoth, R"(
+                                    {"abs", "signed", H::kBoth, R"(
 $FN $T abs_$S($T a) { return a < 0 ? wrap_neg_$S(a) : a; }
 )"},
-      {"floor_div", "signed", H::kScalar, R"(
+                                    {"floor_div", "signed", H::kScalar, R"(
 // Rounds towards minus infinity; by zero gives 0.
 $FN $T floor_div_$S($T a, $T b) {
   if (b == 0) return 0;
@@ -52,7 +51,7 @@ $FN $T floor_div_$S($T a, $T b) {
   return ($T)(a / b - ((a % b != 0) & ((a < 0) != (b < 0))));
 }
 )"},
-      {"floor_mod", "signed", H::kScalar, R"(
+                                    {"floor_mod", "signed", H::kScalar, R"(
 // The sign of the divisor; by zero gives 0.
 $FN $T floor_mod_$S($T a, $T b) {
   if (b == 0 || b == -1) return 0;
@@ -60,37 +59,37 @@ $FN $T floor_mod_$S($T a, $T b) {
   return r != 0 && (r < 0) != (b < 0) ? ($T)(r + b) : r;
 }
 )"},
-      {"trunc_div", "signed", H::kScalar, R"(
+                                    {"trunc_div", "signed", H::kScalar, R"(
 $FN $T trunc_div_$S($T a, $T b) { return b == 0 ? ($T)0 : b == -1 ? wrap_neg_$S(a) : ($T)(a / b); }
 )"},
-      {"trunc_mod", "signed", H::kScalar, R"(
+                                    {"trunc_mod", "signed", H::kScalar, R"(
 $FN $T trunc_mod_$S($T a, $T b) { return b == 0 || b == -1 ? ($T)0 : ($T)(a % b); }
 )"},
-      {"floor_div", "unsigned", H::kScalar, R"(
+                                    {"floor_div", "unsigned", H::kScalar, R"(
 $FN $T floor_div_$S($T a, $T b) { return b == 0 ? ($T)0 : ($T)(a / b); }
 )"},
-      {"floor_mod", "unsigned", H::kScalar, R"(
+                                    {"floor_mod", "unsigned", H::kScalar, R"(
 $FN $T floor_mod_$S($T a, $T b) { return b == 0 ? ($T)0 : ($T)(a % b); }
 )"},
-      {"trunc_div", "unsigned", H::kScalar, R"(
+                                    {"trunc_div", "unsigned", H::kScalar, R"(
 $FN $T trunc_div_$S($T a, $T b) { return b == 0 ? ($T)0 : ($T)(a / b); }
 )"},
-      {"trunc_mod", "unsigned", H::kScalar, R"(
+                                    {"trunc_mod", "unsigned", H::kScalar, R"(
 $FN $T trunc_mod_$S($T a, $T b) { return b == 0 ? ($T)0 : ($T)(a % b); }
 )"},
-      {"shl", "int", H::kScalar, R"(
+                                    {"shl", "int", H::kScalar, R"(
 $FN $T shl_$S($T a, $T n) { return ($T)(($WU)a << (n & ($B - 1))); }
 )"},
-      {"shr", "int", H::kScalar, R"(
+                                    {"shr", "int", H::kScalar, R"(
 $FN $T shr_$S($T a, $T n) { return ($T)(a >> (n & ($B - 1))); }
 )"},
-      {"shl", "int", H::kVector, R"(
+                                    {"shl", "int", H::kVector, R"(
 $FN $T shl_$S($T a, $T n) { return ($T)(($U)a << ($U)(n & ($B - 1))); }
 )"},
-      {"shr", "int", H::kVector, R"(
+                                    {"shr", "int", H::kVector, R"(
 $FN $T shr_$S($T a, $T n) { return a >> (n & ($B - 1)); }
 )"},
-      {"pow", "signed", H::kScalar, R"(
+                                    {"pow", "signed", H::kScalar, R"(
 // Wraps; a negative exponent gives 0 except for bases 1 and -1.
 $FN $T pow_$S($T a, $T n) {
   if (n < 0) return a == 1 || (a == -1 && n % 2 == 0) ? ($T)1 : a == -1 ? ($T)-1 : ($T)0;
@@ -102,7 +101,7 @@ $FN $T pow_$S($T a, $T n) {
   return r;
 }
 )"},
-      {"pow", "unsigned", H::kScalar, R"(
+                                    {"pow", "unsigned", H::kScalar, R"(
 $FN $T pow_$S($T a, $T n) {
   $T r = 1;
   for (; n != 0; n = ($T)(n >> 1)) {
@@ -112,48 +111,48 @@ $FN $T pow_$S($T a, $T n) {
   return r;
 }
 )"},
-      {"sign", "signed", H::kScalar, R"(
+                                    {"sign", "signed", H::kScalar, R"(
 $FN $T sign_$S($T a) { return ($T)((a > 0) - (a < 0)); }
 )"},
-      {"sign", "unsigned", H::kScalar, R"(
+                                    {"sign", "unsigned", H::kScalar, R"(
 $FN $T sign_$S($T a) { return ($T)(a != 0); }
 )"},
-      {"sign", "float", H::kBoth, R"(
+                                    {"sign", "float", H::kBoth, R"(
 // NaN and zeros stay as they are.
 $FN $T sign_$S($T a) { return a > 0 ? $C(1.0f) : (a < 0 ? $C(-1.0f) : a); }
 )"},
-      {"min", "int", H::kBoth, R"(
+                                    {"min", "int", H::kBoth, R"(
 $FN $T min_$S($T a, $T b) { return a < b ? a : b; }
 )"},
-      {"max", "int", H::kBoth, R"(
+                                    {"max", "int", H::kBoth, R"(
 $FN $T max_$S($T a, $T b) { return a > b ? a : b; }
 )"},
-      {"min", "float", H::kBoth, R"(
+                                    {"min", "float", H::kBoth, R"(
 // NaN wins on either side.
 $FN $T min_$S($T a, $T b) { return a != a ? a : (a < b ? a : b); }
 )"},
-      {"max", "float", H::kBoth, R"(
+                                    {"max", "float", H::kBoth, R"(
 // NaN wins on either side.
 $FN $T max_$S($T a, $T b) { return a != a ? a : (a > b ? a : b); }
 )"},
-      {"fmin", "int", H::kBoth, R"(
+                                    {"fmin", "int", H::kBoth, R"(
 $FN $T fmin_$S($T a, $T b) { return a < b ? a : b; }
 )"},
-      {"fmax", "int", H::kBoth, R"(
+                                    {"fmax", "int", H::kBoth, R"(
 $FN $T fmax_$S($T a, $T b) { return a > b ? a : b; }
 )"},
-      {"fmin", "float", H::kBoth, R"(
+                                    {"fmin", "float", H::kBoth, R"(
 // C's fmin: the number wins over NaN.
 $FN $T fmin_$S($T a, $T b) { return b != b ? a : (a < b ? a : b); }
 )"},
-      {"fmax", "float", H::kBoth, R"(
+                                    {"fmax", "float", H::kBoth, R"(
 // C's fmax: the number wins over NaN.
 $FN $T fmax_$S($T a, $T b) { return b != b ? a : (a > b ? a : b); }
 )"},
-      {"is_nan", "float", H::kBoth, R"(
+                                    {"is_nan", "float", H::kBoth, R"(
 $FN $M is_nan_$S($T a) { return a != a; }
 )"},
-      {"is_inf", "float", H::kBoth, R"(
+                                    {"is_inf", "float", H::kBoth, R"(
 $FN $M is_inf_$S($T a) { return abs_$S(a) == $C(__builtin_inff()); }
 )"}};
   return table;

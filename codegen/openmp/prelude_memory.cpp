@@ -1,7 +1,8 @@
 // Loads and stores of vectors: contiguous, strided, gathered, and each under a mask.
 //
-// Masked forms use AVX-512's or AVX2's masked instructions where the element and vector width has one: clang turns lane loops into
-// branches. Lanes that are off are neither read nor written; a load gives them 0. Vectors wider than 64 bytes work on halves.
+// Masked forms use AVX-512's or AVX2's masked instructions where the element and vector width has one: clang turns lane loops
+// into branches. Lanes that are off are neither read nor written; a load gives them 0. Vectors wider than 64 bytes work on
+// halves.
 #include "codegen/openmp/prelude.hpp"
 
 namespace facet {
@@ -9,8 +10,8 @@ namespace facet {
 namespace {
 
 struct Native {
-  const char* element;   // the compilers' own element type
-  const char* letters;   // loadups512_mask, loaddqusi512_mask
+  const char* element;  // the compilers' own element type
+  const char* letters;  // loadups512_mask, loaddqusi512_mask
 };
 
 Native native_of(DType type) {
@@ -38,23 +39,30 @@ std::string mask_register(int lanes) {
 std::string masked(DType type, int lanes, bool is_store) {
   const Native native = native_of(type);
   const std::int64_t bytes = size_bytes(type) * lanes;
-  std::string text = is_store ? "\n$FN void store_masked_$S($E* p, $T x, $K mask) {\n" : "\n$FN $T load_masked_$S(const $E* p, $K mask) {\n";
+  std::string text =
+      is_store ? "\n$FN void store_masked_$S($E* p, $T x, $K mask) {\n" : "\n$FN $T load_masked_$S(const $E* p, $K mask) {\n";
   if (bytes > 64) {
     const std::string half = std::to_string(lanes / 2);
-    text += "  const i32x" + half + " low = __builtin_shufflevector(mask, mask, $LOW);\n  const i32x" + half + " high = __builtin_shufflevector(mask, mask, $HIGH);\n";
+    text += "  const i32x" + half + " low = __builtin_shufflevector(mask, mask, $LOW);\n  const i32x" + half +
+            " high = __builtin_shufflevector(mask, mask, $HIGH);\n";
     if (is_store)
-      return text + "  store_masked_$H(p, __builtin_shufflevector(x, x, $LOW), low);\n  store_masked_$H(p + $HALF, __builtin_shufflevector(x, x, $HIGH), high);\n}\n";
+      return text +
+             "  store_masked_$H(p, __builtin_shufflevector(x, x, $LOW), low);\n  store_masked_$H(p + $HALF, __builtin_shufflevector(x, x, $HIGH), high);\n}\n";
     return text + "  return __builtin_shufflevector(load_masked_$H(p, low), load_masked_$H(p + $HALF, high), $ALL);\n}\n";
   }
   const bool has_instruction = bytes >= 16 && lanes >= 4;
   if (has_instruction) {
     const bool small = size_bytes(type) < 4;
-    text += std::string("#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)") + (small ? " && defined(__AVX512BW__)" : "") + "\n";
-    text += std::string("  typedef ") + native.element + " Native __attribute__((vector_size(" + std::to_string(bytes) + ")));\n";
+    text += std::string("#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)") +
+            (small ? " && defined(__AVX512BW__)" : "") + "\n";
+    text +=
+        std::string("  typedef ") + native.element + " Native __attribute__((vector_size(" + std::to_string(bytes) + ")));\n";
     if (lanes >= 32) text += "  typedef char NativeMask __attribute__((vector_size(" + std::to_string(lanes) + ")));\n";
-    const std::string name = std::string("__builtin_ia32_") + (is_store ? "store" : "load") + native.letters + std::to_string(bytes * 8) + "_mask";
+    const std::string name =
+        std::string("__builtin_ia32_") + (is_store ? "store" : "load") + native.letters + std::to_string(bytes * 8) + "_mask";
     const std::string constant = is_store ? "" : "const ";
-    // The compilers' prototypes differ: clang takes a pointer to the vector, except for whole registers of 4 and 8-byte elements.
+    // The compilers' prototypes differ: clang takes a pointer to the vector, except for whole registers of 4 and 8-byte
+    // elements.
     const auto call = [&](const std::string& pointer) {
       return is_store ? name + "((" + pointer + "*)p, (Native)x, " + mask_register(lanes) + ");\n"
                       : "return ($T)" + name + "((" + constant + pointer + "*)p, Native{}, " + mask_register(lanes) + ");\n";
@@ -66,12 +74,15 @@ std::string masked(DType type, int lanes, bool is_store) {
     }
     if (bytes == 32 && size_bytes(type) == 4) {
       const std::string letters = type == DType::kF32 ? "ps256" : "d256";
-      text += "#elif defined(__AVX2__)\n" + std::string("  typedef ") + native.element + " Native __attribute__((vector_size(32)));\n";
-      text += is_store ? "  __builtin_ia32_maskstore" + letters + "((Native*)p, mask, (Native)x);\n" : "  return ($T)__builtin_ia32_maskload" + letters + "((const Native*)p, mask);\n";
+      text += "#elif defined(__AVX2__)\n" + std::string("  typedef ") + native.element +
+              " Native __attribute__((vector_size(32)));\n";
+      text += is_store ? "  __builtin_ia32_maskstore" + letters + "((Native*)p, mask, (Native)x);\n"
+                       : "  return ($T)__builtin_ia32_maskload" + letters + "((const Native*)p, mask);\n";
     }
     text += "#else\n";
   }
-  text += is_store ? "  for (int l = 0; l < $L; ++l)\n    if (mask[l]) p[l] = x[l];\n" : "  $T r = $T{};\n  for (int l = 0; l < $L; ++l)\n    if (mask[l]) r[l] = p[l];\n  return r;\n";
+  text += is_store ? "  for (int l = 0; l < $L; ++l)\n    if (mask[l]) p[l] = x[l];\n"
+                   : "  $T r = $T{};\n  for (int l = 0; l < $L; ++l)\n    if (mask[l]) r[l] = p[l];\n  return r;\n";
   if (has_instruction) text += "#endif\n";
   return text + "}\n";
 }
@@ -83,19 +94,18 @@ std::string store_masked(DType type, int lanes) { return masked(type, lanes, tru
 
 const HelperTable& memory_helpers() {
   using H = HelperText;
-  static const HelperTable table = {
-      {"load", "any", H::kVector, R"(
+  static const HelperTable table = {{"load", "any", H::kVector, R"(
 $FN $T load_$S(const $E* p) { return *(const $S_u*)p; }
 )"},
-      {"store", "any", H::kVector, R"(
+                                    {"store", "any", H::kVector, R"(
 $FN void store_$S($E* p, $T x) { *($S_u*)p = x; }
 )"},
-      {"load_masked", "any", H::kVector, nullptr, load_masked},
-      {"store_masked", "any", H::kVector, nullptr, store_masked},
-      {"load_strided", "any", H::kVector, R"(
+                                    {"load_masked", "any", H::kVector, nullptr, load_masked},
+                                    {"store_masked", "any", H::kVector, nullptr, store_masked},
+                                    {"load_strided", "any", H::kVector, R"(
 $FN $T load_strided_$S(const $E* p, int64_t step) { return $T{$EACH(p[@ * step])}; }
 )"},
-      {"load_strided_masked", "any", H::kVector, R"(
+                                    {"load_strided_masked", "any", H::kVector, R"(
 $FN $T load_strided_masked_$S(const $E* p, int64_t step, $K mask) {
   $T r = $T{};
   for (int l = 0; l < $L; ++l)
@@ -103,21 +113,21 @@ $FN $T load_strided_masked_$S(const $E* p, int64_t step, $K mask) {
   return r;
 }
 )"},
-      {"store_strided", "any", H::kVector, R"(
+                                    {"store_strided", "any", H::kVector, R"(
 $FN void store_strided_$S($E* p, int64_t step, $T x) {
   for (int l = 0; l < $L; ++l) p[l * step] = x[l];
 }
 )"},
-      {"store_strided_masked", "any", H::kVector, R"(
+                                    {"store_strided_masked", "any", H::kVector, R"(
 $FN void store_strided_masked_$S($E* p, int64_t step, $T x, $K mask) {
   for (int l = 0; l < $L; ++l)
     if (mask[l]) p[l * step] = x[l];
 }
 )"},
-      {"gather", "any", H::kVector, R"(
+                                    {"gather", "any", H::kVector, R"(
 $FN $T gather_$S(const $E* p, i64x$L offsets) { return $T{$EACH(p[offsets[@]])}; }
 )"},
-      {"gather_masked", "any", H::kVector, R"(
+                                    {"gather_masked", "any", H::kVector, R"(
 $FN $T gather_masked_$S(const $E* p, i64x$L offsets, $K mask) {
   $T r = $T{};
   for (int l = 0; l < $L; ++l)
@@ -125,12 +135,12 @@ $FN $T gather_masked_$S(const $E* p, i64x$L offsets, $K mask) {
   return r;
 }
 )"},
-      {"scatter", "any", H::kVector, R"(
+                                    {"scatter", "any", H::kVector, R"(
 $FN void scatter_$S($E* p, i64x$L offsets, $T x) {
   for (int l = 0; l < $L; ++l) p[offsets[l]] = x[l];
 }
 )"},
-      {"scatter_masked", "any", H::kVector, R"(
+                                    {"scatter_masked", "any", H::kVector, R"(
 $FN void scatter_masked_$S($E* p, i64x$L offsets, $T x, $K mask) {
   for (int l = 0; l < $L; ++l)
     if (mask[l]) p[offsets[l]] = x[l];

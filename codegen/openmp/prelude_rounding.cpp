@@ -10,7 +10,7 @@ namespace {
 
 struct Register {
   const char* guard;
-  const char* call;   // of the machine's builtin
+  const char* call;  // of the machine's builtin
 };
 
 // g++: the builtin for exactly this vector, between its #elif guard, or halves, or lanes.
@@ -19,16 +19,22 @@ std::string by_register(const std::string& head, const std::string& clang, const
   std::string text = head + "#if defined(__clang__)\n  return " + clang + ";\n";
   if (!native.empty()) text += "#elif " + guard + "\n  return " + native + ";\n";
   text += "#else\n";
-  if (!on_halves.empty()) text += "  return __builtin_shufflevector(" + on_halves + ", $ALL);\n";
-  else text += "  $T r;\n  for (int l = 0; l < $L; ++l) r[l] = " + on_lanes + ";\n  return r;\n";
+  if (!on_halves.empty())
+    text += "  return __builtin_shufflevector(" + on_halves + ", $ALL);\n";
+  else
+    text += "  $T r;\n  for (int l = 0; l < $L; ++l) r[l] = " + on_lanes + ";\n  return r;\n";
   return text + "#endif\n}\n";
 }
 
 std::string letters(DType type) { return type == DType::kF64 ? "pd" : "ps"; }
-std::string scalar_builtin(const std::string& name, DType type) { return "__builtin_" + name + (type == DType::kF64 ? "" : "f"); }
+std::string scalar_builtin(const std::string& name, DType type) {
+  return "__builtin_" + name + (type == DType::kF64 ? "" : "f");
+}
 std::int64_t bytes_of(DType type, int lanes) { return size_bytes(type) * lanes; }
 
-std::string half(const std::string& name, const std::string& part) { return "__builtin_shufflevector(" + name + ", " + name + ", " + part + ")"; }
+std::string half(const std::string& name, const std::string& part) {
+  return "__builtin_shufflevector(" + name + ", " + name + ", " + part + ")";
+}
 
 std::string fma_vector(DType type, int lanes) {
   const std::int64_t bytes = bytes_of(type, lanes);
@@ -42,7 +48,8 @@ std::string fma_vector(DType type, int lanes) {
   }
   if (bytes > 16)
     for (const char* part : {"$LOW", "$HIGH"})
-      halves += (halves.empty() ? "fma_$H(" : ", fma_$H(") + half("a", part) + ", " + half("b", part) + ", " + half("c", part) + ")";
+      halves +=
+          (halves.empty() ? "fma_$H(" : ", fma_$H(") + half("a", part) + ", " + half("b", part) + ", " + half("c", part) + ")";
   return by_register("\n$FN $T fma_$S($T a, $T b, $T c) {\n", "__builtin_elementwise_fma(a, b, c)", guard, native, halves,
                      scalar_builtin("fma", type) + "(a[l], b[l], c[l])");
 }
@@ -94,32 +101,37 @@ std::string scale2_vector(DType type, int lanes) {
   const bool single = type != DType::kF64;
   const std::string shift = single ? "23" : "52";
   const std::string bias = single ? "127" : "1023";
-  std::string text = "\n// x * 2^n for whole n, |n| < 2 * " + bias + ": two factors, so that results may be denormal.\n$FN $T scale2_$S($T x, $T n) {\n";
-  if (native) text += "#if defined(__AVX512F__)\n  return __builtin_ia32_scalef" + letters(type) + "512_mask(x, n, x, -1, 4);\n#else\n";
-  text += "  const $I k = __builtin_convertvector(n, $I);\n  const $I half = k >> 1;\n"
-          "  return x * from_bits_$S((half + " + bias + ") << " + shift + ") * from_bits_$S((k - half + " + bias + ") << " + shift + ");\n";
+  std::string text = "\n// x * 2^n for whole n, |n| < 2 * " + bias +
+                     ": two factors, so that results may be denormal.\n$FN $T scale2_$S($T x, $T n) {\n";
+  if (native)
+    text += "#if defined(__AVX512F__)\n  return __builtin_ia32_scalef" + letters(type) + "512_mask(x, n, x, -1, 4);\n#else\n";
+  text +=
+      "  const $I k = __builtin_convertvector(n, $I);\n  const $I half = k >> 1;\n"
+      "  return x * from_bits_$S((half + " +
+      bias + ") << " + shift + ") * from_bits_$S((k - half + " + bias + ") << " + shift + ");\n";
   if (native) text += "#endif\n";
   return text + "}\n";
 }
 std::string scale2_scalar(DType type, int) {
   const std::string shift = type == DType::kF64 ? "52" : "23";
   const std::string bias = type == DType::kF64 ? "1023" : "127";
-  return "\n// x * 2^n for whole n, |n| < 2 * " + bias + ": two factors, so that results may be denormal.\n"
+  return "\n// x * 2^n for whole n, |n| < 2 * " + bias +
+         ": two factors, so that results may be denormal.\n"
          "$FN $T scale2_$S($T x, $T n) {\n  const $I k = n != n ? 0 : ($I)n;\n  const $I half = k >> 1;\n"
-         "  return x * from_bits_$S((half + " + bias + ") << " + shift + ") * from_bits_$S((k - half + " + bias + ") << " + shift + ");\n}\n";
+         "  return x * from_bits_$S((half + " +
+         bias + ") << " + shift + ") * from_bits_$S((k - half + " + bias + ") << " + shift + ");\n}\n";
 }
 
 }  // namespace
 
 const HelperTable& rounding_helpers() {
   using H = HelperText;
-  static const HelperTable table = {
-      {"fma", "float", H::kScalar, nullptr, fma_scalar},
-      {"fma", "float", H::kVector, nullptr, fma_vector},
-      {"fma", "int", H::kBoth, R"(
+  static const HelperTable table = {{"fma", "float", H::kScalar, nullptr, fma_scalar},
+                                    {"fma", "float", H::kVector, nullptr, fma_vector},
+                                    {"fma", "int", H::kBoth, R"(
 $FN $T fma_$S($T a, $T b, $T c) { return wrap_add_$S(wrap_mul_$S(a, b), c); }
 )"},
-      {"mad", "float", H::kBoth, R"(
+                                    {"mad", "float", H::kBoth, R"(
 // a * b + c, with one rounding where the machine does that in one instruction.
 $FN $T mad_$S($T a, $T b, $T c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -129,62 +141,62 @@ $FN $T mad_$S($T a, $T b, $T c) {
 #endif
 }
 )"},
-      {"sqrt", "float", H::kScalar, nullptr, sqrt_scalar},
-      {"sqrt", "float", H::kVector, nullptr, sqrt_vector},
-      {"rsqrt", "float", H::kBoth, R"(
+                                    {"sqrt", "float", H::kScalar, nullptr, sqrt_scalar},
+                                    {"sqrt", "float", H::kVector, nullptr, sqrt_vector},
+                                    {"rsqrt", "float", H::kBoth, R"(
 // At most 1.5 ulp.
 $FN $T rsqrt_$S($T x) { return 1.0f / sqrt_$S(x); }
 )"},
-      {"floor", "float", H::kScalar, nullptr, floor_scalar},
-      {"floor", "float", H::kVector, nullptr, floor_vector},
-      {"ceil", "float", H::kScalar, nullptr, ceil_scalar},
-      {"ceil", "float", H::kVector, nullptr, ceil_vector},
-      {"trunc", "float", H::kScalar, nullptr, trunc_scalar},
-      {"trunc", "float", H::kVector, nullptr, trunc_vector},
-      {"round_even", "float", H::kScalar, nullptr, round_scalar},
-      {"round_even", "float", H::kVector, nullptr, round_vector},
-      {"bits", "float", H::kScalar, R"(
+                                    {"floor", "float", H::kScalar, nullptr, floor_scalar},
+                                    {"floor", "float", H::kVector, nullptr, floor_vector},
+                                    {"ceil", "float", H::kScalar, nullptr, ceil_scalar},
+                                    {"ceil", "float", H::kVector, nullptr, ceil_vector},
+                                    {"trunc", "float", H::kScalar, nullptr, trunc_scalar},
+                                    {"trunc", "float", H::kVector, nullptr, trunc_vector},
+                                    {"round_even", "float", H::kScalar, nullptr, round_scalar},
+                                    {"round_even", "float", H::kVector, nullptr, round_vector},
+                                    {"bits", "float", H::kScalar, R"(
 $FN $I bits_$S($T x) { return __builtin_bit_cast($I, x); }
 )"},
-      {"bits", "float", H::kVector, R"(
+                                    {"bits", "float", H::kVector, R"(
 $FN $I bits_$S($T x) { return ($I)x; }
 )"},
-      {"from_bits", "float", H::kScalar, R"(
+                                    {"from_bits", "float", H::kScalar, R"(
 $FN $T from_bits_$S($I x) { return __builtin_bit_cast($T, x); }
 )"},
-      {"from_bits", "float", H::kVector, R"(
+                                    {"from_bits", "float", H::kVector, R"(
 $FN $T from_bits_$S($I x) { return ($T)x; }
 )"},
-      {"to_float", "i32", H::kScalar, R"(
+                                    {"to_float", "i32", H::kScalar, R"(
 $FN float to_float_i32(int32_t x) { return (float)x; }
 )"},
-      {"to_float", "i64", H::kScalar, R"(
+                                    {"to_float", "i64", H::kScalar, R"(
 $FN double to_float_i64(int64_t x) { return (double)x; }
 )"},
-      {"to_float", "i32", H::kVector, R"(
+                                    {"to_float", "i32", H::kVector, R"(
 $FN $F to_float_$S($T x) { return __builtin_convertvector(x, $F); }
 )"},
-      {"to_float", "i64", H::kVector, R"(
+                                    {"to_float", "i64", H::kVector, R"(
 $FN $D to_float_$S($T x) { return __builtin_convertvector(x, $D); }
 )"},
-      {"abs", "f32", H::kBoth, R"(
+                                    {"abs", "f32", H::kBoth, R"(
 $FN $T abs_$S($T x) { return from_bits_$S(bits_$S(x) & 0x7fffffff); }
 )"},
-      {"abs", "f64", H::kBoth, R"(
+                                    {"abs", "f64", H::kBoth, R"(
 $FN $T abs_$S($T x) { return from_bits_$S(bits_$S(x) & INT64_C(0x7fffffffffffffff)); }
 )"},
-      {"copysign", "f32", H::kBoth, R"(
+                                    {"copysign", "f32", H::kBoth, R"(
 $FN $T copysign_$S($T x, $T sign) {
   return from_bits_$S((bits_$S(x) & 0x7fffffff) | (bits_$S(sign) & (-0x7fffffff - 1)));
 }
 )"},
-      {"copysign", "f64", H::kBoth, R"(
+                                    {"copysign", "f64", H::kBoth, R"(
 $FN $T copysign_$S($T x, $T sign) {
   return from_bits_$S((bits_$S(x) & INT64_MAX) | (bits_$S(sign) & INT64_MIN));
 }
 )"},
-      {"scale2", "float", H::kVector, nullptr, scale2_vector},
-      {"scale2", "float", H::kScalar, nullptr, scale2_scalar}};
+                                    {"scale2", "float", H::kVector, nullptr, scale2_vector},
+                                    {"scale2", "float", H::kScalar, nullptr, scale2_scalar}};
   return table;
 }
 

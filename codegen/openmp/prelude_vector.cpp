@@ -12,7 +12,8 @@ std::string lane_reduction(const char* name, const char* vector_form, const char
   return text +
          "  const $TH a = __builtin_shufflevector(x, x, $LOW);\n"
          "  const $TH b = __builtin_shufflevector(x, x, $HIGH);\n"
-         "  return " + name + "_$H(" + vector_form + ");\n}\n";
+         "  return " +
+         name + "_$H(" + vector_form + ");\n}\n";
 }
 
 std::string lane_sum(DType type, int lanes) {
@@ -32,32 +33,31 @@ std::string lane_all(DType, int lanes) { return lane_reduction("lane_all", "a & 
 
 const HelperTable& vector_helpers() {
   using H = HelperText;
-  static const HelperTable table = {
-      {"splat", "float", H::kVector, R"(
+  static const HelperTable table = {{"splat", "float", H::kVector, R"(
 $FN $T splat_$S($E x) { return x - $T{}; }
 )"},
-      {"splat", "int", H::kVector, R"(
+                                    {"splat", "int", H::kVector, R"(
 $FN $T splat_$S($E x) { return x + $T{}; }
 )"},
-      {"iota", "int", H::kVector, R"(
+                                    {"iota", "int", H::kVector, R"(
 $FN $T iota_$S($E base) { return base + $T{$ALL}; }
 )"},
-      {"iota", "float", H::kVector, R"(
+                                    {"iota", "float", H::kVector, R"(
 $FN $T iota_$S($E base) { return base + $T{$ALL}; }
 )"},
-      {"first", "i32", H::kVector, R"(
+                                    {"first", "i32", H::kVector, R"(
 // Mask of the first n lanes; n may be negative or larger than the vector.
 $FN $T first_$S(int64_t n) {
   const int32_t count = n < 0 ? 0 : n > $L ? $L : (int32_t)n;
   return $T{$ALL} < splat_$S(count);
 }
 )"},
-      {"lane_sum", "any", H::kVector, nullptr, lane_sum},
-      {"lane_prod", "any", H::kVector, nullptr, lane_prod},
-      {"lane_max", "any", H::kVector, nullptr, lane_max},
-      {"lane_min", "any", H::kVector, nullptr, lane_min},
-      {"lane_any", "int", H::kVector, nullptr, lane_any},
-      {"lane_all", "int", H::kVector, nullptr, lane_all}};
+                                    {"lane_sum", "any", H::kVector, nullptr, lane_sum},
+                                    {"lane_prod", "any", H::kVector, nullptr, lane_prod},
+                                    {"lane_max", "any", H::kVector, nullptr, lane_max},
+                                    {"lane_min", "any", H::kVector, nullptr, lane_min},
+                                    {"lane_any", "int", H::kVector, nullptr, lane_any},
+                                    {"lane_all", "int", H::kVector, nullptr, lane_all}};
   return table;
 }
 

@@ -56,7 +56,7 @@ class OpenmpPrinter : public CPrinter {
     std::string pragma = "#pragma omp parallel for";
     if (collapse > 1) pragma += " collapse(" + std::to_string(collapse) + ")";
     pragma += collapse == 1 && is_uneven(f.body, f.iterator) ? " schedule(dynamic)" : " schedule(static)";
-    out.raw("#if defined(_OPENMP)\n");   // g++ warns of unknown pragmas whatever is said before them
+    out.raw("#if defined(_OPENMP)\n");  // g++ warns of unknown pragmas whatever is said before them
     out.line(pragma);
     out.raw("#endif\n");
     in_parallel_ = true;
@@ -124,7 +124,8 @@ std::string statements_of(const LoopPtr& nest) {
     } else if (const Sequence* q = std::get_if<Sequence>(&n->node)) {
       for (const LoopPtr& inner : q->body) collect(inner);
     } else if (const Store* s = std::get_if<Store>(&n->node)) {
-      if (!s->statement.empty() && std::find(names.begin(), names.end(), s->statement) == names.end()) names.push_back(s->statement);
+      if (!s->statement.empty() && std::find(names.begin(), names.end(), s->statement) == names.end())
+        names.push_back(s->statement);
     }
   };
   if (std::get_if<For>(&nest->node)) collect(nest);
@@ -149,7 +150,8 @@ std::string wrapped(const std::string& head, const std::vector<std::string>& ite
   return text;
 }
 
-PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, NameTable& functions, std::set<HelperUse>& helpers, Diagnostics& errors) {
+PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, NameTable& functions, std::set<HelperUse>& helpers,
+                           Diagnostics& errors) {
   PrintedKernel printed;
   printed.uses = uses_of(program, kernel.body);
   printed.function = functions.of("function", kernel.name + (kernel.ops.empty() ? "" : "_" + kernel.ops.back()));
@@ -159,11 +161,12 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   for (const Buffer& b : program.buffers) p.declare(b);
   for (const std::string& name : printed.uses.buffers) {
     const Buffer& b = *program.find_buffer(name);
-    parameters.push_back((printed.uses.written.count(name) ? "" : "const ") + storage_type(b.dtype) + "* __restrict " + p.buffer_name(name));
+    parameters.push_back((printed.uses.written.count(name) ? "" : "const ") + storage_type(b.dtype) + "* __restrict " +
+                         p.buffer_name(name));
   }
   for (const Symbol& s : program.symbols) {
     if (s.min >= 0) p.assume_non_negative(s.name);
-    p.index_name(s.name);   // parameters take their names before anything inside does
+    p.index_name(s.name);  // parameters take their names before anything inside does
   }
   TextWriter head;
   if (!kernel.ops.empty()) head.comment(kernel.name + ": " + join(kernel.ops));
@@ -247,8 +250,9 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
   for (const Kernel& k : program.kernels) module.kernels.push_back({k.name, k.ops, k.flops, k.bytes});
   module.header = {face.name + ".h", header_text(face, {})};
   // main.cpp is the exported check; a program may be called main all the same.
-  module.source = {(face.name == "main" ? "main_kernels" : face.name) + ".cpp", head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") +
-                                           "namespace {\n\n" + helper_text + body + exports.text};
+  module.source = {(face.name == "main" ? "main_kernels" : face.name) + ".cpp",
+                   head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") + "namespace {\n\n" +
+                       helper_text + body + exports.text};
   return module;
 }
 

@@ -12,12 +12,12 @@
 namespace facet {
 
 struct PrintOptions {
-  std::map<std::string, HostTensor> constants;   // weights to embed; the others are arguments
-  std::string note;                              // one more line for the head of the source, e.g. the recipe's hash
+  std::map<std::string, HostTensor> constants;  // weights to embed; the others are arguments
+  std::string note;                             // one more line for the head of the source, e.g. the recipe's hash
 };
 
-// The source is self-contained: NAME.h, <stddef.h> and <stdint.h> only, builtins for mathematics. A tree that cannot be spelled is
-// an internal error that names the statement.
+// The source is self-contained: NAME.h, <stddef.h> and <stdint.h> only, builtins for mathematics. A tree that cannot be spelled
+// is an internal error that names the statement.
 Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& options = {});
 
 // Compiler flags under which the source means what was asked: contraction is stated, errno and traps are not observed.

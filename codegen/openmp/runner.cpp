@@ -30,10 +30,13 @@ bool find(const SymbolLookup& lookup, const std::string& name, F** function) {
 }
 
 // Bytes nobody would compute: NaN in every float type.
-void poison(HostTensor& t) { std::fill(t.bytes.begin(), t.bytes.end(), std::byte{is_float(t.dtype) ? std::uint8_t{0xff} : std::uint8_t{0xa5}}); }
+void poison(HostTensor& t) {
+  std::fill(t.bytes.begin(), t.bytes.end(), std::byte{is_float(t.dtype) ? std::uint8_t{0xff} : std::uint8_t{0xa5}});
+}
 
 std::string meaning(int status) {
-  static const char* const texts[] = {"ok", "a symbol is outside its range", "an array is missing", "no workspace", "no such kernel", "device error"};
+  static const char* const texts[] = {
+      "ok", "a symbol is outside its range", "an array is missing", "no workspace", "no such kernel", "device error"};
   return status >= 0 && status < 6 ? texts[status] : "unknown status";
 }
 
@@ -50,12 +53,13 @@ Result<OpenmpRunner> OpenmpRunner::from_lookup(const Module& module, const Symbo
   r.module_ = module;
   const std::string prefix = "facet_" + module.name + "_";
   int (*kernel_count)() = nullptr;
-  const bool found = find(lookup, prefix + "workspace_bytes", &r.workspace_bytes_) && find(lookup, prefix + "prepare", &r.prepare_) &&
-                     find(lookup, prefix + "run", &r.run_) && find(lookup, prefix + "destroy", &r.destroy_) &&
-                     find(lookup, prefix + "run_kernel", &r.run_kernel_) && find(lookup, prefix + "kernel_count", &kernel_count);
+  const bool found = find(lookup, prefix + "workspace_bytes", &r.workspace_bytes_) &&
+                     find(lookup, prefix + "prepare", &r.prepare_) && find(lookup, prefix + "run", &r.run_) &&
+                     find(lookup, prefix + "destroy", &r.destroy_) && find(lookup, prefix + "run_kernel", &r.run_kernel_) &&
+                     find(lookup, prefix + "kernel_count", &kernel_count);
   if (!found) return diagnose(Code::kModuleUnloadable, {}, {module.name, "an exported function is missing"});
   r.kernel_count_ = kernel_count();
-  find(lookup, "omp_set_num_threads", &r.omp_set_num_threads_);   // absent without OpenMP: one thread
+  find(lookup, "omp_set_num_threads", &r.omp_set_num_threads_);  // absent without OpenMP: one thread
   return r;
 }
 
@@ -87,16 +91,14 @@ Result<Done> OpenmpRunner::bind(const SymbolValues& symbols, HostTensors* tensor
       try {
         HostTensor& made = (*tensors)[a.tensor] = make_host_tensor(a.dtype, shape);
         poison(made);
-      } catch (const std::bad_alloc&) {
-        return diagnose(Code::kOutOfMemory, {}, {"tensor " + a.tensor, "too many"});
-      }
+      } catch (const std::bad_alloc&) { return diagnose(Code::kOutOfMemory, {}, {"tensor " + a.tensor, "too many"}); }
     }
     arguments_.push_back(reinterpret_cast<std::intptr_t>((*tensors)[a.tensor].bytes.data()));
   }
   if (arguments_.empty()) arguments_.push_back(0);
   const std::size_t bytes = workspace_bytes_(arguments_.data());
   try {
-    workspace_.assign(bytes, std::byte{0xff});   // poison: what a kernel reads before it is written is NaN
+    workspace_.assign(bytes, std::byte{0xff});  // poison: what a kernel reads before it is written is NaN
   } catch (const std::exception&) {
     return diagnose(Code::kOutOfMemory, {}, {"the workspace of " + module_.name, std::to_string(bytes)});
   }

@@ -16,16 +16,17 @@ namespace facet {
 using SymbolLookup = std::function<void*(const std::string&)>;
 
 struct Timing {
-  double run_ms = 0;                  // median of whole runs
-  double least_ms = 0;                // best whole run
-  std::vector<double> kernel_ms;      // median of each kernel alone
+  double run_ms = 0;              // median of whole runs
+  double least_ms = 0;            // best whole run
+  std::vector<double> kernel_ms;  // median of each kernel alone
   int repeats = 0;
 };
 
 // One module with its workspace. Not copied: it owns the workspace and names the caller's tensors.
 class OpenmpRunner {
  public:
-  // Opens a shared library made by compile_module. It stays open for the life of the process: OpenMP's threads may outlive a call.
+  // Opens a shared library made by compile_module. It stays open for the life of the process: OpenMP's threads may outlive a
+  // call.
   static Result<OpenmpRunner> load(const Module& module, const std::string& library);
   // The same for code that is in memory already (the in-process compiler).
   static Result<OpenmpRunner> from_lookup(const Module& module, const SymbolLookup& lookup);
@@ -37,8 +38,8 @@ class OpenmpRunner {
   // Threads of the following calls; 0 leaves the runtime's own choice.
   void set_threads(int threads);
   // Fixes sizes and arrays, allocates the workspace and packs constants. `tensors` holds every input and weight argument;
-  // missing outputs are made, filled with NaN (floats) or 0xA5 bytes, so that elements nobody writes are seen. It must stay alive
-  // and unmoved. Tensors that are updated in place are the caller's own.
+  // missing outputs are made, filled with NaN (floats) or 0xA5 bytes, so that elements nobody writes are seen. It must stay
+  // alive and unmoved. Tensors that are updated in place are the caller's own.
   Result<Done> bind(const SymbolValues& symbols, HostTensors* tensors);
   Result<Done> run();
   Result<Done> run_kernel(int kernel);
@@ -52,7 +53,7 @@ class OpenmpRunner {
   Result<Done> status(const std::string& verb, int status) const;
 
   Module module_;
-  std::vector<std::int64_t> arguments_;   // the args struct: symbols, then pointers, 8 bytes each
+  std::vector<std::int64_t> arguments_;  // the args struct: symbols, then pointers, 8 bytes each
   std::vector<std::byte> workspace_;
   int kernel_count_ = 0;
   bool bound_ = false;

@@ -58,20 +58,13 @@ void enter_kernel(Context& context, const Kernel& kernel) {
 
 Op operator_of(ReduceKind kind) {
   switch (kind) {
-    case ReduceKind::kSum:
-      return Op::kAdd;
-    case ReduceKind::kProd:
-      return Op::kMul;
-    case ReduceKind::kMax:
-      return Op::kMax;
-    case ReduceKind::kMin:
-      return Op::kMin;
-    case ReduceKind::kAny:
-      return Op::kOr;
-    case ReduceKind::kAll:
-      return Op::kAnd;
-    default:
-      return Op::kReduce;
+    case ReduceKind::kSum: return Op::kAdd;
+    case ReduceKind::kProd: return Op::kMul;
+    case ReduceKind::kMax: return Op::kMax;
+    case ReduceKind::kMin: return Op::kMin;
+    case ReduceKind::kAny: return Op::kOr;
+    case ReduceKind::kAll: return Op::kAnd;
+    default: return Op::kReduce;
   }
 }
 
@@ -94,16 +87,11 @@ std::int64_t highest_integer(DType type) {
 ExprPtr identity_of(ReduceKind kind, DType type) {
   const double infinity = std::numeric_limits<double>::infinity();
   switch (kind) {
-    case ReduceKind::kProd:
-      return is_float(type) ? literal(type, 1) : int_literal(type, 1);
-    case ReduceKind::kMax:
-      return is_float(type) ? literal(type, -infinity) : int_literal(type, lowest_integer(type));
-    case ReduceKind::kMin:
-      return is_float(type) ? literal(type, infinity) : int_literal(type, highest_integer(type));
-    case ReduceKind::kAll:
-      return int_literal(type, 1);
-    default:
-      return is_float(type) ? literal(type, 0) : int_literal(type, 0);
+    case ReduceKind::kProd: return is_float(type) ? literal(type, 1) : int_literal(type, 1);
+    case ReduceKind::kMax: return is_float(type) ? literal(type, -infinity) : int_literal(type, lowest_integer(type));
+    case ReduceKind::kMin: return is_float(type) ? literal(type, infinity) : int_literal(type, highest_integer(type));
+    case ReduceKind::kAll: return int_literal(type, 1);
+    default: return is_float(type) ? literal(type, 0) : int_literal(type, 0);
   }
 }
 

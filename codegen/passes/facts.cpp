@@ -49,24 +49,15 @@ void Facts::add_condition(const ExprPtr& c) {
   const Linear less = sum(d, constant_form(1), -1);
   const Linear greater = sum(scaled(d, -1), constant_form(1), -1);
   switch (c->op) {
-    case Op::kLt:
-      known_.push_back(less);
-      break;
-    case Op::kLe:
-      known_.push_back(d);
-      break;
-    case Op::kGt:
-      known_.push_back(greater);
-      break;
-    case Op::kGe:
-      known_.push_back(scaled(d, -1));
-      break;
+    case Op::kLt: known_.push_back(less); break;
+    case Op::kLe: known_.push_back(d); break;
+    case Op::kGt: known_.push_back(greater); break;
+    case Op::kGe: known_.push_back(scaled(d, -1)); break;
     case Op::kEq:
       known_.push_back(d);
       known_.push_back(scaled(d, -1));
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -79,23 +70,12 @@ void Facts::add_negation(const ExprPtr& c) {
   }
   Op opposite = Op::kNe;
   switch (c->op) {
-    case Op::kLt:
-      opposite = Op::kGe;
-      break;
-    case Op::kLe:
-      opposite = Op::kGt;
-      break;
-    case Op::kGt:
-      opposite = Op::kLe;
-      break;
-    case Op::kGe:
-      opposite = Op::kLt;
-      break;
-    case Op::kNe:
-      opposite = Op::kEq;
-      break;
-    default:
-      return;
+    case Op::kLt: opposite = Op::kGe; break;
+    case Op::kLe: opposite = Op::kGt; break;
+    case Op::kGt: opposite = Op::kLe; break;
+    case Op::kGe: opposite = Op::kLt; break;
+    case Op::kNe: opposite = Op::kEq; break;
+    default: return;
   }
   add_condition(binary(opposite, c->args[0], c->args[1]));
 }
@@ -153,23 +133,19 @@ bool Facts::prove_without(const Linear& f, std::size_t term, int* steps) const {
   const Term& t = f.terms[term];
   switch (t.atom->op) {
     case Op::kIndex:
-    case Op::kValue:
-      return prove_range(f, t, steps);
+    case Op::kValue: return prove_range(f, t, steps);
     case Op::kFloorDiv:
     case Op::kTruncDiv:
     case Op::kFloorMod:
-    case Op::kTruncMod:
-      return prove_division(f, t, steps);
+    case Op::kTruncMod: return prove_division(f, t, steps);
     case Op::kMin:
-    case Op::kMax:
-      return prove_choice(f, t, steps);
+    case Op::kMax: return prove_choice(f, t, steps);
     case Op::kMul:
       // A product of nonnegative factors that enters positively can only help.
       if (t.coefficient < 0 || !prove(to_linear(t.atom->args[0]), steps) || !prove(to_linear(t.atom->args[1]), steps))
         return false;
       return prove(without(f, t.atom), steps);
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -211,13 +187,9 @@ bool Facts::prove_choice(const Linear& f, const Term& t, int* steps) const {
   return prove(sum(rest, to_linear(t.atom->args[1]), t.coefficient), steps);
 }
 
-bool Facts::less(const ExprPtr& a, const ExprPtr& b) const {
-  return nonnegative(sum(difference(b, a), constant_form(1), -1));
-}
+bool Facts::less(const ExprPtr& a, const ExprPtr& b) const { return nonnegative(sum(difference(b, a), constant_form(1), -1)); }
 
-bool Facts::at_most(const ExprPtr& a, const ExprPtr& b) const {
-  return nonnegative(difference(b, a));
-}
+bool Facts::at_most(const ExprPtr& a, const ExprPtr& b) const { return nonnegative(difference(b, a)); }
 
 bool Facts::holds(const ExprPtr& c) const {
   if (c->lanes != 1) return false;
@@ -229,20 +201,13 @@ bool Facts::holds(const ExprPtr& c) const {
   const ExprPtr& a = c->args[0];
   const ExprPtr& b = c->args[1];
   switch (c->op) {
-    case Op::kLt:
-      return less(a, b);
-    case Op::kLe:
-      return at_most(a, b);
-    case Op::kGt:
-      return less(b, a);
-    case Op::kGe:
-      return at_most(b, a);
-    case Op::kEq:
-      return at_most(a, b) && at_most(b, a);
-    case Op::kNe:
-      return less(a, b) || less(b, a);
-    default:
-      return false;
+    case Op::kLt: return less(a, b);
+    case Op::kLe: return at_most(a, b);
+    case Op::kGt: return less(b, a);
+    case Op::kGe: return at_most(b, a);
+    case Op::kEq: return at_most(a, b) && at_most(b, a);
+    case Op::kNe: return less(a, b) || less(b, a);
+    default: return false;
   }
 }
 
@@ -256,20 +221,13 @@ bool Facts::fails(const ExprPtr& c) const {
   const ExprPtr& a = c->args[0];
   const ExprPtr& b = c->args[1];
   switch (c->op) {
-    case Op::kLt:
-      return at_most(b, a);
-    case Op::kLe:
-      return less(b, a);
-    case Op::kGt:
-      return at_most(a, b);
-    case Op::kGe:
-      return less(a, b);
-    case Op::kEq:
-      return less(a, b) || less(b, a);
-    case Op::kNe:
-      return at_most(a, b) && at_most(b, a);
-    default:
-      return false;
+    case Op::kLt: return at_most(b, a);
+    case Op::kLe: return less(b, a);
+    case Op::kGt: return at_most(a, b);
+    case Op::kGe: return less(a, b);
+    case Op::kEq: return less(a, b) || less(b, a);
+    case Op::kNe: return at_most(a, b) && at_most(b, a);
+    default: return false;
   }
 }
 

@@ -97,8 +97,6 @@ LoopList hoisted(const LoopList& body, const std::set<std::string>& assigned, in
 
 }  // namespace
 
-LoopList hoist_values(const LoopList& body, const Context&) {
-  return hoisted(body, assigned_names(body), 0);
-}
+LoopList hoist_values(const LoopList& body, const Context&) { return hoisted(body, assigned_names(body), 0); }
 
 }  // namespace facet::passes

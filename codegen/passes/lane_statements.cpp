@@ -18,9 +18,7 @@ void Lanes::refuse(const std::string& why) {
   if (refusal_.empty()) refusal_ = why;
 }
 
-LoopList Lanes::body() {
-  return list(loop_.body, top_);
-}
+LoopList Lanes::body() { return list(loop_.body, top_); }
 
 LoopList Lanes::list(const LoopList& body, Place place) {
   LoopList out;

@@ -18,9 +18,7 @@ ExprPtr vector_node(Op op, DType type, int lanes, std::vector<ExprPtr> args) {
   return std::make_shared<const Expr>(std::move(e));
 }
 
-bool is_zero(const ExprPtr& e) {
-  return e->op == Op::kLiteral && e->float_value == 0 && e->int_value == 0;
-}
+bool is_zero(const ExprPtr& e) { return e->op == Op::kLiteral && e->float_value == 0 && e->int_value == 0; }
 
 }  // namespace
 
@@ -29,9 +27,7 @@ ExprPtr splat_to(const ExprPtr& e, int lanes) {
   return vector_node(Op::kSplat, e->type, lanes, {e});
 }
 
-ExprPtr iota_from(const ExprPtr& base, int lanes) {
-  return vector_node(Op::kIota, base->type, lanes, {base});
-}
+ExprPtr iota_from(const ExprPtr& base, int lanes) { return vector_node(Op::kIota, base->type, lanes, {base}); }
 
 ExprPtr both(const ExprPtr& a, const ExprPtr& b) {
   if (!a) return b;
@@ -66,9 +62,7 @@ ExprPtr combine(ReduceKind kind, const ExprPtr& accumulator, const ExprPtr& valu
   return binary(operator_of(kind), splat_to(accumulator, lanes), splat_to(value, lanes));
 }
 
-ExprPtr Lanes::splat(const ExprPtr& e) const {
-  return splat_to(e, lanes_);
-}
+ExprPtr Lanes::splat(const ExprPtr& e) const { return splat_to(e, lanes_); }
 
 ExprPtr Lanes::at_base(const ExprPtr& e, int lane) const {
   return facet::substitute(e, {{loop_.iterator, idx_add(base_, idx(lane))}});
@@ -143,25 +137,17 @@ bool Lanes::innermost_step(const std::string& buffer, const std::vector<ExprPtr>
 
 ExprPtr Lanes::expression(const ExprPtr& e, const Place& place) {
   switch (e->op) {
-    case Op::kLiteral:
-      return e;
-    case Op::kIndex:
-      return e->name == loop_.iterator ? iota_from(base_, lanes_) : e;
-    case Op::kValue:
-      return vectors_.count(e->name) ? value_of(e->name, e->type, lanes_) : e;
-    case Op::kRead:
-      return read(e, place);
-    case Op::kSelect:
-      return choose(e, place);
+    case Op::kLiteral: return e;
+    case Op::kIndex: return e->name == loop_.iterator ? iota_from(base_, lanes_) : e;
+    case Op::kValue: return vectors_.count(e->name) ? value_of(e->name, e->type, lanes_) : e;
+    case Op::kRead: return read(e, place);
+    case Op::kSelect: return choose(e, place);
     case Op::kReduce:
     case Op::kSplat:
     case Op::kIota:
     case Op::kLaneReduce:
-    case Op::kExtract:
-      refuse("its body holds " + to_text(e) + " already");
-      return e;
-    default:
-      break;
+    case Op::kExtract: refuse("its body holds " + to_text(e) + " already"); return e;
+    default: break;
   }
   Expr copy = *e;
   bool vector = false;

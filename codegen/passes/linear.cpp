@@ -76,13 +76,9 @@ Linear sum(const Linear& a, const Linear& b, std::int64_t scale_b) {
   return form;
 }
 
-Linear scaled(const Linear& a, std::int64_t factor) {
-  return sum(constant_form(0), a, factor);
-}
+Linear scaled(const Linear& a, std::int64_t factor) { return sum(constant_form(0), a, factor); }
 
-Linear difference(const ExprPtr& a, const ExprPtr& b) {
-  return sum(to_linear(a), to_linear(b), -1);
-}
+Linear difference(const ExprPtr& a, const ExprPtr& b) { return sum(to_linear(a), to_linear(b), -1); }
 
 ExprPtr to_expr(const Linear& form) {
   ExprPtr result;
@@ -153,8 +149,7 @@ bool is_index_arithmetic(const ExprPtr& e) {
       case Op::kNot:
         if (node.lanes != 1 || (node.type != DType::kI64 && node.type != DType::kBool)) pure = false;
         return;
-      default:
-        pure = false;
+      default: pure = false;
     }
   });
   return pure;

@@ -47,9 +47,7 @@ struct Axis {
   ExprPtr full;  // condition
 };
 
-bool same_bounds(const For& a, const For& b) {
-  return a.kind == b.kind && same(a.lower, b.lower) && same(a.upper, b.upper);
-}
+bool same_bounds(const For& a, const For& b) { return a.kind == b.kind && same(a.lower, b.lower) && same(a.upper, b.upper); }
 
 std::optional<Axis> axis_of(const For& f) {
   if ((f.kind != LoopKind::kUnroll && f.kind != LoopKind::kVector) || f.step != 1) return std::nullopt;
@@ -249,8 +247,6 @@ class Peeler {
 
 }  // namespace
 
-LoopList peel(const LoopList& body, Context& context) {
-  return Peeler(context).in_block(body, {}, false);
-}
+LoopList peel(const LoopList& body, Context& context) { return Peeler(context).in_block(body, {}, false); }
 
 }  // namespace facet::passes

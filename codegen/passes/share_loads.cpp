@@ -22,13 +22,9 @@ namespace facet::passes {
 
 namespace {
 
-bool is_unit(const Expr& e) {
-  return e.op == Op::kRead || (e.op == Op::kSplat && e.args[0]->op == Op::kRead);
-}
+bool is_unit(const Expr& e) { return e.op == Op::kRead || (e.op == Op::kSplat && e.args[0]->op == Op::kRead); }
 
-const Expr& read_of(const Expr& unit) {
-  return unit.op == Op::kRead ? unit : *unit.args[0];
-}
+const Expr& read_of(const Expr& unit) { return unit.op == Op::kRead ? unit : *unit.args[0]; }
 
 // Reads (or splats of reads) that are certainly evaluated, outermost ones.
 void strict_units(const ExprPtr& e, std::vector<ExprPtr>& into) {
@@ -49,9 +45,7 @@ std::vector<ExprPtr> units_of(const LoopPtr& node) {
   return units;
 }
 
-bool is_straight(const LoopPtr& node) {
-  return as<Store>(node) || as<Let>(node) || as<Set>(node) || as<Comment>(node);
-}
+bool is_straight(const LoopPtr& node) { return as<Store>(node) || as<Let>(node) || as<Set>(node) || as<Comment>(node); }
 
 ExprPtr replace_strict(const ExprPtr& e, const ExprPtr& unit, const ExprPtr& by) {
   if (!e) return e;
@@ -95,8 +89,7 @@ class Sharing {
   LoopList in_block(const LoopList& block) {
     LoopList list;
     for (const LoopPtr& node : block)
-      list.push_back(rebuild(
-          node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return in_block(inner); }));
+      list.push_back(rebuild(node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return in_block(inner); }));
     for (std::size_t i = 0; i < list.size(); ++i) {
       for (const ExprPtr& unit : units_of(list[i])) {
         if (const std::size_t added = share(list, i, unit); added > 0) i += added;
@@ -150,8 +143,6 @@ class Sharing {
 
 }  // namespace
 
-LoopList share_loads(const LoopList& body, Context& context) {
-  return Sharing(context).in_block(body);
-}
+LoopList share_loads(const LoopList& body, Context& context) { return Sharing(context).in_block(body); }
 
 }  // namespace facet::passes

@@ -127,46 +127,33 @@ ExprPtr negated(const ExprPtr& c) {
   if (c->op == Op::kNot) return c->args[0];
   if (c->args.size() == 2 && c->args[0]->type == DType::kI64) {
     switch (c->op) {
-      case Op::kLt:
-        return binary(Op::kGe, c->args[0], c->args[1]);
-      case Op::kLe:
-        return binary(Op::kGt, c->args[0], c->args[1]);
-      case Op::kGt:
-        return binary(Op::kLe, c->args[0], c->args[1]);
-      case Op::kGe:
-        return binary(Op::kLt, c->args[0], c->args[1]);
-      case Op::kEq:
-        return binary(Op::kNe, c->args[0], c->args[1]);
-      case Op::kNe:
-        return binary(Op::kEq, c->args[0], c->args[1]);
-      default:
-        break;
+      case Op::kLt: return binary(Op::kGe, c->args[0], c->args[1]);
+      case Op::kLe: return binary(Op::kGt, c->args[0], c->args[1]);
+      case Op::kGt: return binary(Op::kLe, c->args[0], c->args[1]);
+      case Op::kGe: return binary(Op::kLt, c->args[0], c->args[1]);
+      case Op::kEq: return binary(Op::kNe, c->args[0], c->args[1]);
+      case Op::kNe: return binary(Op::kEq, c->args[0], c->args[1]);
+      default: break;
     }
   }
   return unary(Op::kNot, c);
 }
 
-bool is_comparison(Op op) {
-  return op >= Op::kLt && op <= Op::kNe;
-}
+bool is_comparison(Op op) { return op >= Op::kLt && op <= Op::kNe; }
 
 ExprPtr simplify_index_node(const ExprPtr& e, const Facts& facts) {
   switch (e->op) {
     case Op::kAdd:
     case Op::kSub:
     case Op::kMul:
-    case Op::kNeg:
-      return to_expr(to_linear(e));
+    case Op::kNeg: return to_expr(to_linear(e));
     case Op::kFloorDiv:
     case Op::kFloorMod:
     case Op::kTruncDiv:
-    case Op::kTruncMod:
-      return simplify_division(e, facts);
+    case Op::kTruncMod: return simplify_division(e, facts);
     case Op::kMin:
-    case Op::kMax:
-      return simplify_choice(e, facts);
-    default:
-      return e;
+    case Op::kMax: return simplify_choice(e, facts);
+    default: return e;
   }
 }
 
@@ -221,9 +208,7 @@ ExprPtr simplify_tree(const ExprPtr& e, const Facts& facts, const Context& conte
   return result != e && same(result, e) ? e : result;
 }
 
-void append(LoopList& out, const LoopList& more) {
-  out.insert(out.end(), more.begin(), more.end());
-}
+void append(LoopList& out, const LoopList& more) { out.insert(out.end(), more.begin(), more.end()); }
 
 // A braced scope where the spliced statements would leak names into the
 // surrounding block.
@@ -298,16 +283,12 @@ LoopList simplify_list(const LoopList& body, const Facts& outer, const Context& 
 
 }  // namespace
 
-ExprPtr simplify_expr(const ExprPtr& e, const Facts& facts, const Context& context) {
-  return simplify_tree(e, facts, context);
-}
+ExprPtr simplify_expr(const ExprPtr& e, const Facts& facts, const Context& context) { return simplify_tree(e, facts, context); }
 
 LoopList simplify(const LoopList& body, const Facts& facts, const Context& context) {
   return simplify_list(body, facts, context, 0);
 }
 
-LoopList simplify(const LoopList& body, const Context& context) {
-  return simplify(body, context.symbol_facts(), context);
-}
+LoopList simplify(const LoopList& body, const Context& context) { return simplify(body, context.symbol_facts(), context); }
 
 }  // namespace facet::passes

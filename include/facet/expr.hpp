@@ -4,9 +4,9 @@
 // interpreter, the lowering and the printers read them. Trees are immutable and shared, so substitution is cheap.
 //
 // Integer semantics: kAdd, kSub, kMul, kNeg wrap in `type`; kFloorDiv/kFloorMod floor (the remainder is never negative for a
-// positive divisor); kTruncDiv/kTruncMod are C's; division by zero gives 0, remainder by zero gives 0, INT_MIN/-1 gives INT_MIN;
-// shift counts are taken modulo the width; a float -> integer cast saturates and NaN gives 0.
-// kMin/kMax propagate NaN; kCFMin/kCFMax are C's fmin/fmax. kSelect is a choice: the operand not chosen has no effect.
+// positive divisor); kTruncDiv/kTruncMod are C's; division by zero gives 0, remainder by zero gives 0, INT_MIN/-1 gives
+// INT_MIN; shift counts are taken modulo the width; a float -> integer cast saturates and NaN gives 0. kMin/kMax propagate NaN;
+// kCFMin/kCFMax are C's fmin/fmax. kSelect is a choice: the operand not chosen has no effect.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,81 @@ namespace facet {
 
 enum class DType : std::uint8_t { kBool, kI8, kU8, kI16, kI32, kI64, kF16, kBF16, kF32, kF64, kU16, kU32, kU64 };
 
-std::string to_text(DType dtype);                      // "f32"
+std::string to_text(DType dtype);  // "f32"
 bool dtype_from_text(const std::string& text, DType* dtype);
 std::int64_t size_bytes(DType dtype);
 bool is_float(DType dtype);
-bool is_integer(DType dtype);                          // not bool
+bool is_integer(DType dtype);  // not bool
 bool is_signed(DType dtype);
 
 enum class Op : std::uint8_t {
   // Leaves.
-  kLiteral,     // int_value (integers, bool) or float_value, by `type`
-  kIndex,       // `name`: an index, loop variable or symbol; type kI64
-  kRead,        // `name`: a tensor (or buffer); args: subscripts (kI64); `pad`: value when any subscript is outside
-  kValue,       // `name`: a named value of the loop tree (kLet); never in a Program
+  kLiteral,  // int_value (integers, bool) or float_value, by `type`
+  kIndex,    // `name`: an index, loop variable or symbol; type kI64
+  kRead,     // `name`: a tensor (or buffer); args: subscripts (kI64); `pad`: value when any subscript is outside
+  kValue,    // `name`: a named value of the loop tree (kLet); never in a Program
   // One argument.
-  kNeg, kNot, kBitNot, kAbs, kExp, kLog, kSqrt, kRsqrt, kTanh, kErf, kSigmoid, kFloor, kCeil, kRound, kTrunc, kSin, kCos,
-  kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kLog1p, kExpm1, kSign, kIsNan, kIsInf,
-  kCast,        // to `type`
+  kNeg,
+  kNot,
+  kBitNot,
+  kAbs,
+  kExp,
+  kLog,
+  kSqrt,
+  kRsqrt,
+  kTanh,
+  kErf,
+  kSigmoid,
+  kFloor,
+  kCeil,
+  kRound,
+  kTrunc,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kLog1p,
+  kExpm1,
+  kSign,
+  kIsNan,
+  kIsInf,
+  kCast,  // to `type`
   // Two arguments. kRound is half-to-even. kDiv is floating point only.
-  kAdd, kSub, kMul, kDiv, kFloorDiv, kFloorMod, kTruncDiv, kTruncMod, kFMod, kPow, kMin, kMax, kCFMin, kCFMax,
-  kLt, kLe, kGt, kGe, kEq, kNe,          // type kBool, operands of one type
-  kAnd, kOr, kXor,                       // logical, on kBool
-  kBitAnd, kBitOr, kBitXor, kShl, kShr,  // integers
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kFloorDiv,
+  kFloorMod,
+  kTruncDiv,
+  kTruncMod,
+  kFMod,
+  kPow,
+  kMin,
+  kMax,
+  kCFMin,
+  kCFMax,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kEq,
+  kNe,  // type kBool, operands of one type
+  kAnd,
+  kOr,
+  kXor,  // logical, on kBool
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kShl,
+  kShr,  // integers
   // Three arguments: condition, then, else.
   kSelect,
   // `reduction`; args empty.
@@ -56,7 +109,7 @@ struct Expr;
 using ExprPtr = std::shared_ptr<const Expr>;
 
 enum class ReduceKind : std::uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kArgMax, kArgMin };
-std::string to_text(ReduceKind kind);   // "sum"
+std::string to_text(ReduceKind kind);  // "sum"
 
 // lower <= name < upper; bounds are affine (kI64 expressions) in symbols and, for a reduction or nested range, outer indices.
 struct Range {
@@ -70,36 +123,36 @@ struct Range {
 struct Reduction {
   ReduceKind kind = ReduceKind::kSum;
   std::vector<Range> ranges;
-  std::vector<ExprPtr> conditions;   // affine, kBool
+  std::vector<ExprPtr> conditions;  // affine, kBool
   ExprPtr body;
 };
 
 struct Expr {
   Op op = Op::kLiteral;
   DType type = DType::kF32;
-  int lanes = 1;                      // loop tree only
+  int lanes = 1;  // loop tree only
   std::vector<ExprPtr> args;
   std::string name;
   std::int64_t int_value = 0;
   double float_value = 0;
-  ExprPtr pad;                        // kRead: constant of `type`, or null
-  std::shared_ptr<const Reduction> reduction;   // kReduce
-  ReduceKind reduce_kind = ReduceKind::kSum;    // kLaneReduce
-  ExprPtr mask;                       // kRead with lanes > 1: kBool lanes that are read (others give 0), or null
-  bool wrap_gather = false;           // kRead: data-dependent subscripts wrap once when negative (ONNX) before being clamped
-  int offset = -1;                    // byte offset in the source text, for diagnostics; -1 unknown
+  ExprPtr pad;                                 // kRead: constant of `type`, or null
+  std::shared_ptr<const Reduction> reduction;  // kReduce
+  ReduceKind reduce_kind = ReduceKind::kSum;   // kLaneReduce
+  ExprPtr mask;                                // kRead with lanes > 1: kBool lanes that are read (others give 0), or null
+  bool wrap_gather = false;  // kRead: data-dependent subscripts wrap once when negative (ONNX) before being clamped
+  int offset = -1;           // byte offset in the source text, for diagnostics; -1 unknown
 };
 
 // Constructors. None of them simplifies, except the index arithmetic helpers below.
 ExprPtr literal(DType type, double value);
 ExprPtr int_literal(DType type, std::int64_t value);
-ExprPtr index(const std::string& name);                              // kI64
+ExprPtr index(const std::string& name);  // kI64
 ExprPtr read(const std::string& tensor, DType type, std::vector<ExprPtr> subscripts, ExprPtr pad = nullptr);
 ExprPtr value_of(const std::string& name, DType type, int lanes = 1);
-ExprPtr unary(Op op, ExprPtr a);                                     // type of a, except kNot/kIsNan/kIsInf: kBool
-ExprPtr binary(Op op, ExprPtr a, ExprPtr b);                         // type of a, comparisons kBool
+ExprPtr unary(Op op, ExprPtr a);              // type of a, except kNot/kIsNan/kIsInf: kBool
+ExprPtr binary(Op op, ExprPtr a, ExprPtr b);  // type of a, comparisons kBool
 ExprPtr select(ExprPtr condition, ExprPtr then, ExprPtr otherwise);
-ExprPtr cast(DType to, ExprPtr a);                                   // a itself when it has that type
+ExprPtr cast(DType to, ExprPtr a);  // a itself when it has that type
 ExprPtr reduce(DType accumulator, Reduction reduction);
 
 // Index arithmetic on kI64 with constant folding: 0 + x is x, 2*3 is 6. Division floors.
@@ -127,7 +180,8 @@ void walk(const ExprPtr& e, const F& visit);
 // Replaces kIndex nodes by name.
 ExprPtr substitute(const ExprPtr& e, const std::vector<std::pair<std::string, ExprPtr>>& by);
 
-// Index-notation text: "(a[i, k] * b[k, j])". Deterministic, readable back by the equation parser when no loop-tree node is used.
+// Index-notation text: "(a[i, k] * b[k, j])". Deterministic, readable back by the equation parser when no loop-tree node is
+// used.
 std::string to_text(const ExprPtr& e);
 
 }  // namespace facet

@@ -17,9 +17,9 @@ struct HostTensor {
   std::vector<std::byte> bytes;
 
   std::int64_t element_count() const;
-  double get(std::int64_t i) const;             // any dtype as double (i64 may round)
-  std::int64_t get_int(std::int64_t i) const;   // integers and bool
-  void set(std::int64_t i, double value);       // rounds to the dtype (half to even), saturates integers
+  double get(std::int64_t i) const;            // any dtype as double (i64 may round)
+  std::int64_t get_int(std::int64_t i) const;  // integers and bool
+  void set(std::int64_t i, double value);      // rounds to the dtype (half to even), saturates integers
   void set_int(std::int64_t i, std::int64_t value);
 };
 

@@ -5,21 +5,25 @@
 // Store{buffer, subscripts} index a Buffer, whose `strides` (in elements) linearise them.
 //
 // Semantics
-//   For        lower <= i < upper by a positive step. Serial order, except: kParallel iterations may run in any order on threads;
+//   For        lower <= i < upper by a positive step. Serial order, except: kParallel iterations may run in any order on
+//   threads;
 //              kVector and kUnroll are requests to the loop-tree passes and do not survive them; kBlock/kWarp/kThread are grid
 //              and thread axes (GPU): each instance is one agent.
 //   Store      buffer[subscripts] = value, or with `update`: buffer[subscripts] = buffer[subscripts] OP value (a reorderable
 //              reduction fact). With lanes > 1 the value is a vector, the subscripts are those of lane 0, lane l goes to
 //              innermost subscript + l * lane_stride; `mask` (kBool vector) selects lanes. `atomic`: the update is one action.
-//              When a subscript itself is a vector (lanes > 1) the store is a scatter: lane l uses lane l of every vector subscript and
-//              the scalar ones as they are; `lane_stride` is then ignored, and two active lanes never hit one element.
-//   kRead      with lanes > 1 and scalar subscripts: lane l reads innermost subscript + l (a contiguous load when the innermost stride
-//              is 1). With a vector subscript: a gather, lane l uses lane l of it; write kIota(base) in the subscript that runs along
-//              the lanes: printers find the constant distance between lanes and print a load, a broadcast or a strided gather.
-//              Lanes off in `mask` are not read and give 0. With `pad`, elements outside the extents give the pad. A subscript that
-//              contains a kRead (data-dependent) is wrapped once when `wrap_gather`, then clamped into the extents, by the printers
-//              and the interpreter alike; one kept in a Let must already be clamped.
-//   Vectors    A scalar operand beside vector operands is the same in every lane (kSplat may be left out). kBool vectors are masks.
+//              When a subscript itself is a vector (lanes > 1) the store is a scatter: lane l uses lane l of every vector
+//              subscript and the scalar ones as they are; `lane_stride` is then ignored, and two active lanes never hit one
+//              element.
+//   kRead      with lanes > 1 and scalar subscripts: lane l reads innermost subscript + l (a contiguous load when the innermost
+//   stride
+//              is 1). With a vector subscript: a gather, lane l uses lane l of it; write kIota(base) in the subscript that runs
+//              along the lanes: printers find the constant distance between lanes and print a load, a broadcast or a strided
+//              gather. Lanes off in `mask` are not read and give 0. With `pad`, elements outside the extents give the pad. A
+//              subscript that contains a kRead (data-dependent) is wrapped once when `wrap_gather`, then clamped into the
+//              extents, by the printers and the interpreter alike; one kept in a Let must already be clamped.
+//   Vectors    A scalar operand beside vector operands is the same in every lane (kSplat may be left out). kBool vectors are
+//   masks.
 //              kLaneReduce folds halves: lane l with lane l + lanes/2, until one is left. kIndex is 64-bit and never overflows:
 //              index arithmetic (subscripts, bounds, conditions) is printed plainly, other integer arithmetic wraps.
 //   f16, bf16  values are computed and kept as f32; only kCast to them and a Store round.
@@ -46,45 +50,57 @@ enum class BufferRole : std::uint8_t { kInput, kOutput, kInOut, kWeight, kWorksp
 
 // Storage of an array. Row-major unless `strides` says otherwise; extents and strides are kI64 expressions of symbols.
 struct Buffer {
-  std::string name;                    // the array's name; printers make it an identifier
+  std::string name;  // the array's name; printers make it an identifier
   DType dtype = DType::kF32;
   std::vector<ExprPtr> extents;
-  std::vector<ExprPtr> strides;        // elements; empty: row-major
+  std::vector<ExprPtr> strides;  // elements; empty: row-major
   MemorySpace space = MemorySpace::kGlobal;
   BufferRole role = BufferRole::kLocal;
-  std::int64_t alignment_bytes = 64;   // of the base address
-  std::string comment;                 // e.g. "packed tile of w1: [j/32][k][32]"
+  std::int64_t alignment_bytes = 64;  // of the base address
+  std::string comment;                // e.g. "packed tile of w1: [j/32][k][32]"
 };
 
 struct LoopNode;
 using LoopPtr = std::shared_ptr<const LoopNode>;
 using LoopList = std::vector<LoopPtr>;
 
-enum class LoopKind : std::uint8_t { kSerial, kParallel, kVector, kUnroll, kBlockX, kBlockY, kBlockZ, kWarp, kThreadX, kThreadY, kThreadZ };
+enum class LoopKind : std::uint8_t {
+  kSerial,
+  kParallel,
+  kVector,
+  kUnroll,
+  kBlockX,
+  kBlockY,
+  kBlockZ,
+  kWarp,
+  kThreadX,
+  kThreadY,
+  kThreadZ
+};
 
 struct For {
-  std::string iterator;                // meaningful name, unique along a path: "i", "it", "kt"
-  ExprPtr lower, upper;                // half-open
+  std::string iterator;  // meaningful name, unique along a path: "i", "it", "kt"
+  ExprPtr lower, upper;  // half-open
   std::int64_t step = 1;
   LoopKind kind = LoopKind::kSerial;
-  int width = 0;                       // kVector: lanes; kUnroll: factor, 0 is full
-  int collapse = 1;                    // kParallel: this and the next collapse-1 perfectly nested loops
+  int width = 0;     // kVector: lanes; kUnroll: factor, 0 is full
+  int collapse = 1;  // kParallel: this and the next collapse-1 perfectly nested loops
   LoopList body;
-  std::string comment;                 // schedule band, e.g. "tile of i, 64"
-  std::string statement_loops;         // "h0.it h1.it": which named loops this is
+  std::string comment;          // schedule band, e.g. "tile of i, 64"
+  std::string statement_loops;  // "h0.it h1.it": which named loops this is
 };
 
 struct If {
-  ExprPtr condition;                   // kBool
+  ExprPtr condition;  // kBool
   LoopList then, otherwise;
-  bool is_tail_guard = false;          // comes from a partial tile, for comments and tests
+  bool is_tail_guard = false;  // comes from a partial tile, for comments and tests
 };
 
 struct Store {
-  std::string statement;               // "h0", "h0.init"
+  std::string statement;  // "h0", "h0.init"
   std::string buffer;
   std::vector<ExprPtr> subscripts;
-  ExprPtr value;                       // type = buffer's dtype
+  ExprPtr value;  // type = buffer's dtype
   std::optional<ReduceKind> update;
   int lanes = 1;
   std::int64_t lane_stride = 1;
@@ -96,7 +112,7 @@ struct Let {
   std::string name;
   DType type = DType::kF32;
   int lanes = 1;
-  ExprPtr value;                       // null: uninitialised, is_mutable
+  ExprPtr value;  // null: uninitialised, is_mutable
   bool is_mutable = false;
 };
 struct Set {
@@ -109,12 +125,12 @@ struct Allocate {
 enum class Scope : std::uint8_t { kWarp, kBlock, kGrid };
 struct Barrier {
   Scope scope = Scope::kBlock;
-  std::string reason;                  // the pair it protects: "copy of A -> h0"
+  std::string reason;  // the pair it protects: "copy of A -> h0"
 };
 struct Comment {
   std::string text;
 };
-struct AsyncCopy {                     // reserved: group of element copies completing asynchronously
+struct AsyncCopy {  // reserved: group of element copies completing asynchronously
   Store copy;
   std::string group;
 };
@@ -122,18 +138,18 @@ struct AsyncWait {
   std::string group;
   int pending = 0;
 };
-struct Collective {                    // target = OP over the agents of `scope` of value; deterministic tree order
+struct Collective {  // target = OP over the agents of `scope` of value; deterministic tree order
   Scope scope = Scope::kWarp;
   ReduceKind kind = ReduceKind::kSum;
-  std::string target;                  // a named mutable value
+  std::string target;  // a named mutable value
   ExprPtr value;
   int width = 32;
 };
-struct Role {                          // reserved: warp specialisation
+struct Role {  // reserved: warp specialisation
   ExprPtr condition;
   LoopList body;
 };
-struct TileOp {                        // reserved: matrix multiply-accumulate on fragments
+struct TileOp {  // reserved: matrix multiply-accumulate on fragments
   std::string op;
   std::vector<std::string> operands;
 };
@@ -141,12 +157,14 @@ struct Prefetch {
   std::string buffer;
   std::vector<ExprPtr> subscripts;
 };
-struct Sequence {                      // a braced scope
+struct Sequence {  // a braced scope
   LoopList body;
 };
 
 struct LoopNode {
-  std::variant<For, If, Store, Let, Set, Allocate, Barrier, Comment, AsyncCopy, AsyncWait, Collective, Role, TileOp, Prefetch, Sequence> node;
+  std::variant<For, If, Store, Let, Set, Allocate, Barrier, Comment, AsyncCopy, AsyncWait, Collective, Role, TileOp, Prefetch,
+               Sequence>
+      node;
 };
 
 template <class T>
@@ -156,23 +174,23 @@ LoopPtr make_loop(T node) {
 
 // One kernel: one group of the recipe. On a GPU `body` starts with the block and thread loops.
 struct Kernel {
-  std::string name;                    // "k0"
-  std::vector<std::string> ops;        // tensors defined
-  std::vector<std::string> buffers;    // global buffers used, in order of first use
+  std::string name;                  // "k0"
+  std::vector<std::string> ops;      // tensors defined
+  std::vector<std::string> buffers;  // global buffers used, in order of first use
   LoopList body;
   std::string comment;
-  ExprPtr flops;                       // kI64 expressions of symbols; null unknown
-  ExprPtr bytes;                       // least bytes moved: inputs once, outputs once
+  ExprPtr flops;  // kI64 expressions of symbols; null unknown
+  ExprPtr bytes;  // least bytes moved: inputs once, outputs once
 };
 
 // A whole program as loop trees: what a code generator prints.
 struct LoopProgram {
   std::string name;
   std::vector<Symbol> symbols;
-  std::vector<Buffer> buffers;         // global ones: inputs, outputs, weights, workspace
-  std::vector<std::string> inputs, outputs, weights;   // argument order: as in the program
-  std::vector<Kernel> prepare;         // run once: packing of constants
-  std::vector<Kernel> kernels;         // in execution order
+  std::vector<Buffer> buffers;                        // global ones: inputs, outputs, weights, workspace
+  std::vector<std::string> inputs, outputs, weights;  // argument order: as in the program
+  std::vector<Kernel> prepare;                        // run once: packing of constants
+  std::vector<Kernel> kernels;                        // in execution order
   Numerics numerics;
 
   const Buffer* find_buffer(const std::string& name) const;

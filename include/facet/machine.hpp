@@ -12,20 +12,20 @@ struct CacheLevel {
   std::int64_t line_bytes = 64;
   int shared_by_cores = 1;
   int associativity = 8;
-  double read_gb_s = 0;               // one core; 0 is unknown
+  double read_gb_s = 0;  // one core; 0 is unknown
 };
 
 struct CpuMachine {
   std::string name = "generic x86-64";
-  std::string isa = "avx2";           // generic | avx2 | avx512 | neon
-  std::string march = "x86-64-v3";    // compiler spelling
-  int cores = 1;                      // allowed to this process
+  std::string isa = "avx2";         // generic | avx2 | avx512 | neon
+  std::string march = "x86-64-v3";  // compiler spelling
+  int cores = 1;                    // allowed to this process
   int vector_bytes = 32;
   int vector_registers = 16;
   int fma_per_cycle = 2;
-  std::vector<CacheLevel> caches;     // L1d, L2, L3
-  double peak_f32_gflop_s = 0;        // one core, measured; 0 is not measured yet
-  double copy_gb_s = 0;               // all allowed cores, read + write, measured
+  std::vector<CacheLevel> caches;  // L1d, L2, L3
+  double peak_f32_gflop_s = 0;     // one core, measured; 0 is not measured yet
+  double copy_gb_s = 0;            // all allowed cores, read + write, measured
   double thread_start_us = 5;
 };
 

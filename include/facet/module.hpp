@@ -11,36 +11,36 @@
 namespace facet {
 
 struct SourceFile {
-  std::string name;                    // "mlp.cpp"
+  std::string name;  // "mlp.cpp"
   std::string text;
 };
 
-struct ArgumentInfo {                  // a pointer field of facet_NAME_args
+struct ArgumentInfo {  // a pointer field of facet_NAME_args
   enum class Kind { kInput, kOutput, kWeight };
   Kind kind = Kind::kInput;
-  std::string tensor;                  // name in the program
-  std::string field;                   // identifier in the struct
+  std::string tensor;  // name in the program
+  std::string field;   // identifier in the struct
   DType dtype = DType::kF32;
   std::vector<ExprPtr> shape;
-  bool in_out = false;                 // an output that is also updated in place
+  bool in_out = false;  // an output that is also updated in place
 };
 
 struct KernelInfo {
   std::string name;
   std::vector<std::string> ops;
-  ExprPtr flops, bytes;                // of symbols; null unknown
+  ExprPtr flops, bytes;  // of symbols; null unknown
 };
 
 // The kernel file exports (plain C, prefix facet_NAME_): workspace_bytes, prepare, run, destroy, and for measuring
 // kernel_count / run_kernel(args, workspace, index).
 struct Module {
-  std::string name;                    // program name; prefix of every exported symbol
-  std::string target;                  // "openmp"
+  std::string name;    // program name; prefix of every exported symbol
+  std::string target;  // "openmp"
   std::vector<Symbol> symbols;
-  std::vector<ArgumentInfo> arguments; // inputs, outputs, weights, each in program order
+  std::vector<ArgumentInfo> arguments;  // inputs, outputs, weights, each in program order
   std::vector<KernelInfo> kernels;
-  SourceFile source;                   // NAME.cpp or NAME.cu: self-contained
-  SourceFile header;                   // NAME.h
+  SourceFile source;  // NAME.cpp or NAME.cu: self-contained
+  SourceFile header;  // NAME.h
 };
 
 }  // namespace facet

@@ -6,8 +6,8 @@
 
 namespace facet {
 
-// Number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`; letter case counts half a change less
-// than a replacement, so "MatMul" is near "matmul".
+// Number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`; letter case counts half a
+// change less than a replacement, so "MatMul" is near "matmul".
 int edit_distance(const std::string& a, const std::string& b);
 
 // The candidate nearest to `name`, if it is near enough to be a likely slip; else "". Ties go to the first candidate.

@@ -20,7 +20,7 @@ struct Symbol {
   std::string name;
   std::int64_t min = 0;
   std::int64_t max = 0;
-  std::int64_t value = 0;   // "default"
+  std::int64_t value = 0;  // "default"
   Place place;
 };
 
@@ -34,30 +34,30 @@ using Attributes = std::map<std::string, Attribute>;
 struct TensorData {
   enum class Kind { kFile, kFill, kValues, kIota };
   Kind kind = Kind::kFill;
-  std::string path;                    // kFile: relative to the program, as written
-  double fill = 0;                     // kFill (floats)
-  std::int64_t int_fill = 0;           // kFill (integers, bool)
-  std::vector<double> values;          // kValues (floats), row-major
+  std::string path;            // kFile: relative to the program, as written
+  double fill = 0;             // kFill (floats)
+  std::int64_t int_fill = 0;   // kFill (integers, bool)
+  std::vector<double> values;  // kValues (floats), row-major
   std::vector<std::int64_t> int_values;
-  int axis = 0;                        // kIota: element = index along this axis
+  int axis = 0;  // kIota: element = index along this axis
 };
 
 // How random inputs are drawn (contract V10).
 struct Sample {
   enum class Kind { kDefault, kUniform, kNormal, kIntegers, kSpd, kPermutation };
   Kind kind = Kind::kDefault;
-  double a = 0;   // lo | mean
-  double b = 0;   // hi | std
+  double a = 0;  // lo | mean
+  double b = 0;  // hi | std
 };
 
 struct Tensor {
-  std::string name;                    // locals of a node are "OUT.local": the dot keeps them apart from users' names
+  std::string name;  // locals of a node are "OUT.local": the dot keeps them apart from users' names
   DType dtype = DType::kF32;
-  std::vector<ExprPtr> shape;          // kI64 expressions of symbols; empty for rank 0
-  bool declared = false;               // in the program's "tensors"
-  bool inferred = false;               // dtype and shape are known
-  bool local = false;                  // defined by a node for its own use
-  std::optional<TensorData> data;      // a constant
+  std::vector<ExprPtr> shape;      // kI64 expressions of symbols; empty for rank 0
+  bool declared = false;           // in the program's "tensors"
+  bool inferred = false;           // dtype and shape are known
+  bool local = false;              // defined by a node for its own use
+  std::optional<TensorData> data;  // a constant
   Sample sample;
   Place place;
 };
@@ -65,10 +65,10 @@ struct Tensor {
 // One line of a definition: tensor[indices] = value where conditions. C2: a left index starts at 0.
 // Several equations may define disjoint parts of one tensor.
 struct Equation {
-  std::string tensor;                  // key of Program::tensors
+  std::string tensor;  // key of Program::tensors
   std::vector<Range> indices;
-  std::vector<ExprPtr> conditions;     // affine, kBool, on left indices and symbols only
-  ExprPtr value;                       // fully typed; value->type == the tensor's dtype
+  std::vector<ExprPtr> conditions;  // affine, kBool, on left indices and symbols only
+  ExprPtr value;                    // fully typed; value->type == the tensor's dtype
   Place place;
 };
 
@@ -82,10 +82,10 @@ struct LoopStatement {
   Place place;
 
   // kFor: name = first; step > 0 ? name < bound : name > bound; name += step.
-  std::string name;                    // loop variable (unique within the nest; renamed "i_2" when shadowing), or kDeclare's scalar
-  ExprPtr first, bound;                // quasi-affine in outer loop variables and symbols (kMin/kMax allowed)
+  std::string name;      // loop variable (unique within the nest; renamed "i_2" when shadowing), or kDeclare's scalar
+  ExprPtr first, bound;  // quasi-affine in outer loop variables and symbols (kMin/kMax allowed)
   std::int64_t step = 1;
-  LoopBody body;                       // kFor, kIf's then branch, kBlock
+  LoopBody body;  // kFor, kIf's then branch, kBlock
 
   // kIf: affine condition (kBool).
   ExprPtr condition;
@@ -93,23 +93,23 @@ struct LoopStatement {
 
   // kAssign: target[subscripts] = value. For `+=` and friends value already holds the read of the target, and
   // `update` tells the reduction it amounts to (sum, prod, min, max), if it is one: target = target OP operand.
-  std::string target;                  // a tensor, or a kDeclare'd scalar (unique name "OUT.s": rank-0 Tensor with local = true)
+  std::string target;  // a tensor, or a kDeclare'd scalar (unique name "OUT.s": rank-0 Tensor with local = true)
   std::vector<ExprPtr> subscripts;
-  ExprPtr value;                       // type == the target's dtype
+  ExprPtr value;  // type == the target's dtype
   std::optional<ReduceKind> update;
-  ExprPtr operand;                     // with `update`: the other operand, of the target's dtype
+  ExprPtr operand;  // with `update`: the other operand, of the target's dtype
 
   // kDeclare: a block-scope scalar, fresh in each execution of its block; `value` is its initialiser or null.
 };
 
 struct Node {
-  std::string op;                      // "matmul", "compute", "loops", ...
-  std::vector<std::string> in;         // tensors and (loops) symbols; "" is an omitted operand
+  std::string op;               // "matmul", "compute", "loops", ...
+  std::vector<std::string> in;  // tensors and (loops) symbols; "" is an omitted operand
   std::vector<std::string> out;
-  std::vector<std::string> inout;      // loops only
+  std::vector<std::string> inout;  // loops only
   Attributes attrs;
-  std::vector<std::string> text;       // "def" lines of compute, "code" lines of loops (from file: its region)
-  std::vector<Place> text_places;      // of the first character of each line of `text`, in the JSON or the C file
+  std::vector<std::string> text;   // "def" lines of compute, "code" lines of loops (from file: its region)
+  std::vector<Place> text_places;  // of the first character of each line of `text`, in the JSON or the C file
   Place place;
 
   // The node's meaning, filled by elaborate: equations in order, or loops.
@@ -128,11 +128,11 @@ struct Numerics {
 
 struct Program {
   std::string name;
-  std::string folder;                  // of the program file; data paths are relative to it
-  std::vector<Symbol> symbols;         // in file order
-  std::vector<ExprPtr> assumptions;    // affine conditions on symbols
+  std::string folder;                // of the program file; data paths are relative to it
+  std::vector<Symbol> symbols;       // in file order
+  std::vector<ExprPtr> assumptions;  // affine conditions on symbols
   std::map<std::string, Tensor> tensors;
-  std::vector<std::string> tensor_order;   // declared first in file order, then as defined
+  std::vector<std::string> tensor_order;  // declared first in file order, then as defined
   std::vector<std::string> inputs;
   std::vector<Node> nodes;
   std::vector<std::string> outputs;

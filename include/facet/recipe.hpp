@@ -13,7 +13,7 @@ namespace facet {
 struct Argument;
 using ArgumentList = std::vector<Argument>;
 using ArgumentMap = std::map<std::string, Argument>;
-struct Hole {};   // "?": the scheduler completes it
+struct Hole {};  // "?": the scheduler completes it
 
 // A JSON-like value of a step's argument.
 struct Argument {
@@ -29,23 +29,23 @@ struct Step {
 
 struct Group {
   std::string name;
-  std::vector<std::string> ops;       // tensors defined by the group's nodes, in order
+  std::vector<std::string> ops;  // tensors defined by the group's nodes, in order
   bool rewrites_hole = false;
   std::vector<Step> rewrites;
-  bool steps_hole = true;             // missing or "?": complete; false with no steps: original order, no vectors, no threads
+  bool steps_hole = true;  // missing or "?": complete; false with no steps: original order, no vectors, no threads
   std::vector<Step> steps;
   Place place;
 };
 
 struct Variant {
-  std::string when;                   // affine condition on symbols, "" is always
+  std::string when;  // affine condition on symbols, "" is always
   bool groups_hole = true;
   std::vector<Group> groups;
   Place place;
 };
 
 struct Recipe {
-  std::string program_hash;           // "" is null
+  std::string program_hash;  // "" is null
   std::string target = "openmp";
   std::vector<Step> graph;
   bool variants_hole = true;

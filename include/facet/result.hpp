@@ -28,15 +28,15 @@ struct Place {
   std::string file;
   int line = 0;
   int column = 0;
-  std::string pointer;   // JSON pointer into the program or recipe, e.g. "/ops/2/attrs/axis"
-  std::string excerpt;   // the source line, for the caret display; at most 200 characters
+  std::string pointer;  // JSON pointer into the program or recipe, e.g. "/ops/2/attrs/axis"
+  std::string excerpt;  // the source line, for the caret display; at most 200 characters
 };
 
 struct Diagnostic {
   Code code = Code::kInternalError;
   Place place;
   std::string message;
-  std::vector<std::string> notes;   // "way out" lines: nearest name, expected form, repair
+  std::vector<std::string> notes;  // "way out" lines: nearest name, expected form, repair
 };
 
 using Diagnostics = std::vector<Diagnostic>;
@@ -75,6 +75,6 @@ class [[nodiscard]] Result {
   std::variant<T, Diagnostics> state_;
 };
 
-struct Done {};   // the value of a Result that only says "it worked"
+struct Done {};  // the value of a Result that only says "it worked"
 
 }  // namespace facet

@@ -1,9 +1,10 @@
 // build: schedule -> loop tree.
 //
-// isl scans the tree (every loop `atomic`: one loop, guards inside) and this file walks isl's AST once. A mark "loop:ID" precedes
-// the code of loop ID, so each `for` finds its tree node, its names and its mark. Loops that isl found to run once become values.
-// Statement calls give the instance as expressions of the iterators; body and subscripts are substituted and sent through the
-// storage maps. Cost: linear in the AST, whose size is linear in the tree since nothing is unrolled or separated here.
+// isl scans the tree (every loop `atomic`: one loop, guards inside) and this file walks isl's AST once. A mark "loop:ID"
+// precedes the code of loop ID, so each `for` finds its tree node, its names and its mark. Loops that isl found to run once
+// become values. Statement calls give the instance as expressions of the iterators; body and subscripts are substituted and
+// sent through the storage maps. Cost: linear in the AST, whose size is linear in the tree since nothing is unrolled or
+// separated here.
 #include "polyhedral/ast/build.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ class Builder {
     ScannedKernel kernel;
     kernel.body = walk_node(root);
     for (const StorageMap& m : schedule_.storage) {
-      std::set<int> around;   // the loops down to `at`: the buffer is one per iteration of these
+      std::set<int> around;  // the loops down to `at`: the buffer is one per iteration of these
       if (const TreePtr at = m.at >= 0 ? find_loop(schedule_.tree, m.at) : nullptr)
         for (const TreePtr& loop : loops_around(schedule_.tree, at->member.begin()->first)) {
           around.insert(loop->id);
@@ -168,7 +169,8 @@ class Builder {
     const Statement& statement = schedule_.statement(s);
     std::vector<std::pair<std::string, ExprPtr>> by;
     for (std::size_t i = 0; i < statement.iterators.size(); ++i)
-      by.emplace_back(statement.iterators[i], expression(isl::manage(isl_ast_expr_get_op_arg(call.get(), static_cast<int>(i) + 1))));
+      by.emplace_back(statement.iterators[i],
+                      expression(isl::manage(isl_ast_expr_get_op_arg(call.get(), static_cast<int>(i) + 1))));
     instance_ = by;
     Store store;
     store.statement = statement.name;
@@ -186,7 +188,8 @@ class Builder {
     if (e->op != Op::kRead) return e;
     Expr copy = *e;
     if (const auto it = schedule_.scop->arrays.find(e->name); it != schedule_.scop->arrays.end() && !e->pad)
-      for (std::size_t d = 0; d < copy.args.size(); ++d) copy.args[d] = clamped(copy.args[d], it->second.extents, d, e->wrap_gather);
+      for (std::size_t d = 0; d < copy.args.size(); ++d)
+        copy.args[d] = clamped(copy.args[d], it->second.extents, d, e->wrap_gather);
     std::tie(copy.name, copy.args) = place(s, e->name, std::move(copy.args));
     copy.wrap_gather = false;
     return std::make_shared<const Expr>(std::move(copy));
@@ -208,7 +211,7 @@ class Builder {
       if (m->kind == StorageMap::Kind::kPromote && !below(s, m->at)) continue;
       return {m->buffer, buffer_subscripts(s, *m, subscripts)};
     }
-    for (const StorageMap& m : schedule_.storage)   // the copy statement's own side of the promoted buffer
+    for (const StorageMap& m : schedule_.storage)  // the copy statement's own side of the promoted buffer
       if (m.buffer == array) return {m.buffer, buffer_subscripts(s, m, subscripts)};
     return {array, std::move(subscripts)};
   }
@@ -284,7 +287,8 @@ class Builder {
 
   static bool uses(const LoopPtr& node, const std::string& buffer) {
     if (const auto* s = std::get_if<Store>(&node->node)) {
-      const bool indexed = std::any_of(s->subscripts.begin(), s->subscripts.end(), [&](const ExprPtr& e) { return uses(e, buffer); });
+      const bool indexed =
+          std::any_of(s->subscripts.begin(), s->subscripts.end(), [&](const ExprPtr& e) { return uses(e, buffer); });
       return s->buffer == buffer || indexed || uses(s->value, buffer);
     }
     const auto any = [&](const LoopList& list) {
@@ -326,9 +330,9 @@ class Builder {
   std::vector<Buffer> workspace() const {
     std::vector<Buffer> list;
     for (const auto& [name, a] : schedule_.scop->arrays) {
-      const bool contracted = std::any_of(schedule_.storage.begin(), schedule_.storage.end(), [&, key = name](const StorageMap& m) {
-        return m.array == key && m.kind == StorageMap::Kind::kContract;
-      });
+      const bool contracted =
+          std::any_of(schedule_.storage.begin(), schedule_.storage.end(),
+                      [&, key = name](const StorageMap& m) { return m.array == key && m.kind == StorageMap::Kind::kContract; });
       if (a.external || contracted) continue;
       Buffer b;
       b.name = name;
@@ -349,10 +353,10 @@ class Builder {
 
   const Schedule& schedule_;
   std::map<std::string, int> by_id_;
-  std::map<std::string, ExprPtr> iterators_;   // isl's iterator -> value
+  std::map<std::string, ExprPtr> iterators_;  // isl's iterator -> value
   std::map<int, ExprPtr> loop_values_;
-  std::vector<std::pair<std::string, ExprPtr>> instance_;   // of the statement being built: its iterators' values
-  std::map<const LoopNode*, int> loop_ids_;   // the tree loop of each `for` made
+  std::vector<std::pair<std::string, ExprPtr>> instance_;  // of the statement being built: its iterators' values
+  std::map<const LoopNode*, int> loop_ids_;                // the tree loop of each `for` made
   std::set<std::string> used_names_;
   int pending_ = -1;
 };

@@ -9,7 +9,7 @@ namespace facet {
 // What the scanned schedule needs beyond its body.
 struct ScannedKernel {
   LoopList body;
-  std::vector<Buffer> workspace;   // arrays of the group that are neither external nor contracted
+  std::vector<Buffer> workspace;  // arrays of the group that are neither external nor contracted
 };
 
 // Scans the schedule. Loops keep their marks and get readable iterators; accesses go through the storage maps; data-dependent

@@ -62,7 +62,7 @@ isl::ctx isl_context() {
     isl_options_set_ast_build_atomic_upper_bound(made, 1);
     isl_options_set_ast_build_detect_min_max(made, 1);
     isl_options_set_ast_build_prefer_pdiv(made, 1);
-    isl_options_set_schedule_max_coefficient(made, 20);      // Polly's cap; unbounded rows make unreadable code
+    isl_options_set_schedule_max_coefficient(made, 20);  // Polly's cap; unbounded rows make unreadable code
     isl_options_set_schedule_max_constant_term(made, 20);
     isl_options_set_schedule_treat_coalescing(made, 1);
     return made;
@@ -253,7 +253,7 @@ isl::map with_range_tuple(const isl::map& map, const std::string& name) {
 }
 
 isl::map map_to_values(const isl::set& domain, const std::vector<isl::pw_aff>& values) {
-  isl_map* map = isl_map_from_domain(domain.copy());   // { S[i] -> [] }
+  isl_map* map = isl_map_from_domain(domain.copy());  // { S[i] -> [] }
   for (const isl::pw_aff& v : values) map = isl_map_flat_range_product(map, isl_map_from_pw_aff(v.copy()));
   return isl::manage(map);
 }

@@ -23,10 +23,10 @@ isl::ctx isl_context();
 
 // How much one guarded call may cost. A deadline in the past means: no time left.
 struct Budget {
-  unsigned long operations = 200'000'000;   // isl's own count; 0 is unlimited
+  unsigned long operations = 200'000'000;  // isl's own count; 0 is unlimited
   std::optional<std::chrono::steady_clock::time_point> deadline;
 
-  Budget part(double fraction) const;       // the same quota, at most `fraction` of the remaining time
+  Budget part(double fraction) const;  // the same quota, at most `fraction` of the remaining time
   bool expired() const;
 };
 
@@ -64,18 +64,18 @@ std::optional<Point> smallest_point(const isl::map& map);
 // Box hull of { outer -> element } with constant sizes: per element dimension an offset (affine in the outer dimensions) and
 // its size, or nullopt where no constant size exists.
 struct BoxDimension {
-  std::optional<isl::aff> offset;           // { [outer] -> [offset] }
+  std::optional<isl::aff> offset;  // { [outer] -> [offset] }
   std::optional<std::int64_t> size;
 };
 std::vector<BoxDimension> box_hull(const isl::map& footprint);
 
-isl::pw_aff floor_div(const isl::pw_aff& f, std::int64_t size);       // floor(f / size)
+isl::pw_aff floor_div(const isl::pw_aff& f, std::int64_t size);  // floor(f / size)
 isl::pw_aff multiply(const isl::pw_aff& f, std::int64_t factor);
 isl::pw_aff add_constant(const isl::pw_aff& f, std::int64_t value);
-isl::pw_aff output_dimension(const isl::set& domain, unsigned position);   // { S[i] -> [i_position] }
+isl::pw_aff output_dimension(const isl::set& domain, unsigned position);  // { S[i] -> [i_position] }
 
-isl::aff zero_aff(const isl::map& over_domain_of);                         // { [outer] -> [0] }
-isl::set flat_domain(const isl::map& map, const std::string& tuple);       // { [o] -> A[e] } as { tuple[o.., e..] }
+isl::aff zero_aff(const isl::map& over_domain_of);                    // { [outer] -> [0] }
+isl::set flat_domain(const isl::map& map, const std::string& tuple);  // { [o] -> A[e] } as { tuple[o.., e..] }
 
 // Smallest and largest value of f on `domain` with the parameters fixed; {0, -1} when the domain is empty or f unbounded.
 std::pair<std::int64_t, std::int64_t> value_range(const isl::pw_aff& f, const isl::set& domain,

@@ -1,8 +1,9 @@
 // Policy: fuse neighbouring nests along their data flow, then shrink the arrays between them.
 //
 // Nests are visited in order. A nest joins the cluster before it when a statement of it reads a result of the cluster index by
-// index: the read T[i, j] against the write T[i, j] pairs the loops. The deepest legal depth is taken (a whole row that is needed
-// first makes the inner loop's fusion illegal, so softmax fuses at the row by itself). Never at the price of the outer loop's parallelism.
+// index: the read T[i, j] against the write T[i, j] pairs the loops. The deepest legal depth is taken (a whole row that is
+// needed first makes the inner loop's fusion illegal, so softmax fuses at the row by itself). Never at the price of the outer
+// loop's parallelism.
 #include <algorithm>
 
 #include "polyhedral/recipe/planner.hpp"
@@ -25,7 +26,8 @@ std::vector<std::string> pair_loops(const Statement& writer, const Statement& re
     if (e.op != Op::kRead || e.name != writer.target || e.args.size() != writer.subscripts.size()) return;
     for (std::size_t l = 0; l < loops.size(); ++l)
       for (std::size_t d = 0; d < e.args.size(); ++d)
-        if (writer.subscripts[d]->op == Op::kIndex && writer.subscripts[d]->name == loops[l] && e.args[d]->op == Op::kIndex && paired[l].empty())
+        if (writer.subscripts[d]->op == Op::kIndex && writer.subscripts[d]->name == loops[l] && e.args[d]->op == Op::kIndex &&
+            paired[l].empty())
           paired[l] = e.args[d]->name;
   });
   return paired;
@@ -47,7 +49,10 @@ std::optional<Pairing> best_pairing(const Schedule& schedule, const TreePtr& clu
       std::size_t depth = 0;
       while (depth < loops.size() && depth < mine.size() && paired[depth] == mine[depth]) ++depth;
       if (depth == 0 || (best && best->writer_loops.size() >= depth)) continue;
-      best = Pairing{w, r, {loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(depth)}, {mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(depth)}};
+      best = Pairing{w,
+                     r,
+                     {loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(depth)},
+                     {mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(depth)}};
     }
   return best;
 }
@@ -81,10 +86,13 @@ void plan_fusion(GroupPlanner& planner) {
     bool fused = false;
     if (!marked(cluster) && !marked(nest)) {
       const std::optional<Pairing> p = best_pairing(planner.schedule(), cluster, nest);
-      const std::string subject = planner.schedule().statement(statements_of(cluster).back()).name + " -> " + planner.schedule().statement(statements_of(nest).front()).name;
+      const std::string subject = planner.schedule().statement(statements_of(cluster).back()).name + " -> " +
+                                  planner.schedule().statement(statements_of(nest).front()).name;
       if (!p) planner.decline("fusion", subject, "no loops that walk the shared array together");
       bool keep = false;
-      Result<Done> asked = guarded("fusion policy", planner.budget(), [&] { keep = outer_parallel(planner.schedule(), cluster) && outer_parallel(planner.schedule(), nest); });
+      Result<Done> asked = guarded("fusion policy", planner.budget(), [&] {
+        keep = outer_parallel(planner.schedule(), cluster) && outer_parallel(planner.schedule(), nest);
+      });
       for (std::size_t depth = p ? p->writer_loops.size() : 0; depth > 0 && !fused; --depth) {
         const Step step = fuse_step(planner.schedule(), *p, depth);
         const StepOutcome trial = apply_step(planner.schedule(), step, planner.budget());
@@ -97,7 +105,8 @@ void plan_fusion(GroupPlanner& planner) {
             continue;
           }
         }
-        fused = planner.attempt(step, "fusion", subject, "shares " + std::to_string(depth) + " loops; the array between stays in cache or registers");
+        fused = planner.attempt(step, "fusion", subject,
+                                "shares " + std::to_string(depth) + " loops; the array between stays in cache or registers");
       }
     }
     if (!fused) ++i;
@@ -105,7 +114,7 @@ void plan_fusion(GroupPlanner& planner) {
 }
 
 void plan_contraction_of_arrays(GroupPlanner& planner) {
-  constexpr double kStackBytes = 64 * 1024;   // one tile of an intermediate on a thread's stack, well inside L2
+  constexpr double kStackBytes = 64 * 1024;  // one tile of an intermediate on a thread's stack, well inside L2
   std::vector<std::string> arrays;
   for (const auto& [name, a] : planner.schedule().scop->arrays)
     if (!a.external && !a.live_out && !a.scalar) arrays.push_back(name);
@@ -125,10 +134,12 @@ void plan_contraction_of_arrays(GroupPlanner& planner) {
     if (!constant) {
       planner.decline("contraction", "array " + name, "its box has no constant size");
     } else if (bytes > kStackBytes) {
-      planner.decline("contraction", "array " + name, "its box of " + std::to_string(static_cast<long>(bytes)) + " bytes is over the stack limit of 65536");
+      planner.decline("contraction", "array " + name,
+                      "its box of " + std::to_string(static_cast<long>(bytes)) + " bytes is over the stack limit of 65536");
     } else {
-      planner.attempt(step, "contraction", "array " + name, "needs " + std::to_string(static_cast<long>(bytes)) + " bytes per iteration instead of " +
-                                                              std::to_string(static_cast<long>(planner.model().array_bytes(name))));
+      planner.attempt(step, "contraction", "array " + name,
+                      "needs " + std::to_string(static_cast<long>(bytes)) + " bytes per iteration instead of " +
+                          std::to_string(static_cast<long>(planner.model().array_bytes(name))));
     }
   }
 }

@@ -68,8 +68,11 @@ void vectorize_leaf(GroupPlanner& planner, int statement) {
   if (width < 2) return planner.decline("vector", subject, "the machine has no vectors of this type");
   const double trips = planner.model().trips(*inner, statement);
   while (width > 2 && trips < width) width /= 2;
-  if (trips < width) return planner.decline("vector", subject, "only " + std::to_string(static_cast<long>(trips)) + " iterations");
-  planner.attempt(make_step("vectorize", {{"statement", arg(schedule.statement(statement).name)}, {"loop", arg(inner->names.at(statement))}, {"width", arg(std::int64_t{width})}}),
+  if (trips < width)
+    return planner.decline("vector", subject, "only " + std::to_string(static_cast<long>(trips)) + " iterations");
+  planner.attempt(make_step("vectorize", {{"statement", arg(schedule.statement(statement).name)},
+                                          {"loop", arg(inner->names.at(statement))},
+                                          {"width", arg(std::int64_t{width})}}),
                   "vector", subject, "contiguous along the innermost loop");
 }
 
@@ -115,12 +118,15 @@ void plan_threads(GroupPlanner& planner) {
     if (marked || nest->kind != Tree::Kind::kLoop) continue;
     const Model model = planner.model();
     double work_us = 0;
-    for (const int s : statements_of(nest)) work_us += model.instances(s) * (1 + Model::operations(planner.schedule().statement(s))) * kOperationNs / 1000;
+    for (const int s : statements_of(nest))
+      work_us += model.instances(s) * (1 + Model::operations(planner.schedule().statement(s))) * kOperationNs / 1000;
     const int first = statements_of(nest).front();
     const std::string subject = "loop " + nest->names.at(first) + " of " + planner.schedule().statement(first).name;
     const double needed = kThreadGain * planner.options().machine.cpu.thread_start_us;
     if (work_us < needed) {
-      planner.decline("parallel", subject, "about " + std::to_string(static_cast<long>(work_us)) + " us of work, threads pay from " + std::to_string(static_cast<long>(needed)));
+      planner.decline("parallel", subject,
+                      "about " + std::to_string(static_cast<long>(work_us)) + " us of work, threads pay from " +
+                          std::to_string(static_cast<long>(needed)));
       continue;
     }
     // The outermost loop of the chain that carries nothing and has work for every thread.
@@ -131,7 +137,8 @@ void plan_threads(GroupPlanner& planner) {
       const double trips = model.trips(*t, statement);
       if (trips < 2) continue;
       const std::string owner = planner.schedule().statement(statement).name;
-      if (planner.attempt(make_step("parallelize", {{"statement", arg(owner)}, {"loop", arg(name)}}), "parallel", "loop " + name + " of " + owner,
+      if (planner.attempt(make_step("parallelize", {{"statement", arg(owner)}, {"loop", arg(name)}}), "parallel",
+                          "loop " + name + " of " + owner,
                           std::to_string(static_cast<long>(trips)) + " independent iterations"))
         break;
     }

@@ -36,7 +36,8 @@ bool GroupPlanner::attempt(const Step& step, const std::string& kind, const std:
   return attempt_all({step}, kind, subject, why);
 }
 
-bool GroupPlanner::attempt_all(const std::vector<Step>& steps, const std::string& kind, const std::string& subject, const std::string& why) {
+bool GroupPlanner::attempt_all(const std::vector<Step>& steps, const std::string& kind, const std::string& subject,
+                               const std::string& why) {
   StepOutcome outcome = apply_steps(schedule_, steps, budget_);
   if (outcome.schedule) {
     schedule_ = std::move(*outcome.schedule);

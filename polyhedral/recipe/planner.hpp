@@ -49,10 +49,10 @@ class GroupPlanner {
 };
 
 // Policies: each reads the planner's schedule and attempts steps.
-void plan_contractions(GroupPlanner& planner);    // matrix-product-like nests: cache and register tiles, packing
-void plan_fusion(GroupPlanner& planner);          // neighbouring nests along their data flow
+void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: cache and register tiles, packing
+void plan_fusion(GroupPlanner& planner);        // neighbouring nests along their data flow
 void plan_contraction_of_arrays(GroupPlanner& planner);
-void plan_vectors(GroupPlanner& planner);         // one vector loop a statement
-void plan_threads(GroupPlanner& planner);         // one parallel loop a nest
+void plan_vectors(GroupPlanner& planner);  // one vector loop a statement
+void plan_threads(GroupPlanner& planner);  // one parallel loop a nest
 
 }  // namespace facet

@@ -61,19 +61,23 @@ Schedule reverse(const Schedule& schedule, Arguments& args) {
 }  // namespace
 
 extern const Transform kSkew, kShift, kReverse;
-const Transform kSkew = {"skew", "Adds a multiple of another loop's value to a loop's.",
+const Transform kSkew = {"skew",
+                         "Adds a multiple of another loop's value to a loop's.",
                          {{"statement", "statement", true, "a statement inside both loops"},
                           {"loop", "loop", true, "the loop that changes"},
                           {"by", "loop", true, "the loop that is added"},
                           {"factor", "int", false, "how often, 1 when not given"}},
                          skew};
-const Transform kShift = {"shift", "Delays one statement's instances in a loop by a constant.",
+const Transform kShift = {"shift",
+                          "Delays one statement's instances in a loop by a constant.",
                           {{"statement", "statement", true, "the statement to move"},
                            {"loop", "loop", true, "the loop"},
                            {"offset", "int", true, "iterations, negative is earlier"}},
                           shift};
-const Transform kReverse = {"reverse", "Runs a loop backwards.",
-                            {{"statement", "statement", true, "a statement inside the loop"}, {"loop", "loop", true, "the loop"}},
-                            reverse};
+const Transform kReverse = {
+    "reverse",
+    "Runs a loop backwards.",
+    {{"statement", "statement", true, "a statement inside the loop"}, {"loop", "loop", true, "the loop"}},
+    reverse};
 
 }  // namespace facet

@@ -15,11 +15,11 @@ namespace facet {
 struct StepRefusal {
   Diagnostic diagnostic;
   std::optional<Violation> violation;
-  int step = -1;                        // position in the list, for apply_steps
+  int step = -1;  // position in the list, for apply_steps
 };
 
 struct StepOutcome {
-  std::optional<Schedule> schedule;     // the new schedule, or none when refused
+  std::optional<Schedule> schedule;  // the new schedule, or none when refused
   std::optional<StepRefusal> refusal;
 };
 

@@ -47,7 +47,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     return schedule;
   }
   if (it->second.external || it->second.live_out) {
-    args.refuse("'" + array + "' exists outside the group: " + (it->second.external ? "it is an input of it" : "it is used after it"));
+    args.refuse("'" + array +
+                "' exists outside the group: " + (it->second.external ? "it is an input of it" : "it is used after it"));
     return schedule;
   }
   if (padded_reads(schedule, array, -1)) {
@@ -83,7 +84,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
 }  // namespace
 
 extern const Transform kContract;
-const Transform kContract = {"contract", "An intermediate array shrinks to what one iteration of a loop needs.",
+const Transform kContract = {"contract",
+                             "An intermediate array shrinks to what one iteration of a loop needs.",
                              {{"array", "array", true, "the array"},
                               {"statement", "statement", false, "with `at`: a statement inside the loop"},
                               {"at", "loop", false, "the loop; otherwise the innermost around every access"}},

@@ -61,7 +61,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
 }  // namespace
 
 extern const Transform kDistribute;
-const Transform kDistribute = {"distribute", "A statement leaves the loop it shares with others: the loop is split around it.",
+const Transform kDistribute = {"distribute",
+                               "A statement leaves the loop it shares with others: the loop is split around it.",
                                {{"statement", "statement", true, "the statement that gets a nest of its own"},
                                 {"loop", "loop", true, "the outermost loop to split"}},
                                apply};

@@ -76,7 +76,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     }
     Nest nest{c, loop_names(schedule, args, *s), *s};
     if (nests.empty()) depth = nest.loops.size();
-    if (nest.loops.size() != depth) args.bad("loops", "equally many loops for every statement", std::to_string(nest.loops.size()));
+    if (nest.loops.size() != depth)
+      args.bad("loops", "equally many loops for every statement", std::to_string(nest.loops.size()));
     nests.push_back(std::move(nest));
   }
   Schedule next = schedule;
@@ -85,7 +86,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     Tree loop;
     for (Nest& n : nests) {
       if (n.tree->kind != Tree::Kind::kLoop || n.tree->names.at(n.statement) != n.loops[d]) {
-        args.refuse("the nest of '" + schedule.statement(n.statement).name + "' has no loop '" + n.loops[d] + "' at depth " + std::to_string(d),
+        args.refuse("the nest of '" + schedule.statement(n.statement).name + "' has no loop '" + n.loops[d] + "' at depth " +
+                        std::to_string(d),
                     {"interchange or distribute it first"});
         return schedule;
       }
@@ -121,9 +123,11 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
 }  // namespace
 
 extern const Transform kFuse;
-const Transform kFuse = {"fuse", "Several neighbouring nests become one: their named outer loops are shared.",
-                         {{"statements", "statements", true, "one statement of each nest, in any order"},
-                          {"loops", "loops", true, "the loops to share, outermost first; or an object statement -> list where the names differ"}},
-                         apply};
+const Transform kFuse = {
+    "fuse",
+    "Several neighbouring nests become one: their named outer loops are shared.",
+    {{"statements", "statements", true, "one statement of each nest, in any order"},
+     {"loops", "loops", true, "the loops to share, outermost first; or an object statement -> list where the names differ"}},
+    apply};
 
 }  // namespace facet

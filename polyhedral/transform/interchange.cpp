@@ -25,9 +25,10 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
 }  // namespace
 
 extern const Transform kInterchange;
-const Transform kInterchange = {"interchange", "The named loops, which stand directly inside each other, in a new order.",
-                                {{"statement", "statement", true, "a statement inside the loops"},
-                                 {"order", "loops", true, "the loops, outermost first"}},
-                                apply};
+const Transform kInterchange = {
+    "interchange",
+    "The named loops, which stand directly inside each other, in a new order.",
+    {{"statement", "statement", true, "a statement inside the loops"}, {"order", "loops", true, "the loops, outermost first"}},
+    apply};
 
 }  // namespace facet

@@ -2,8 +2,9 @@
 // whether the mark may stand there.
 //
 //     parallelize   iterations run on threads in any order; the loop may carry no dependence, reductions included
-//     vectorize     `width` iterations run as lanes; the loop may carry no dependence but reductions (lanes keep partial results)
-//     unroll        the body is repeated; an unrolled loop around a vector loop is a register tile (unroll-and-jam after interchange)
+//     vectorize     `width` iterations run as lanes; the loop may carry no dependence but reductions (lanes keep partial
+//     results) unroll        the body is repeated; an unrolled loop around a vector loop is a register tile (unroll-and-jam
+//     after interchange)
 #include "polyhedral/transform/transform.hpp"
 
 namespace facet {
@@ -61,17 +62,20 @@ Schedule unroll(const Schedule& schedule, Arguments& args) {
 }  // namespace
 
 extern const Transform kParallelize, kVectorize, kUnroll;
-const Transform kParallelize = {"parallelize", "The loop's iterations run on threads.",
+const Transform kParallelize = {"parallelize",
+                                "The loop's iterations run on threads.",
                                 {{"statement", "statement", true, "a statement inside the loop"},
                                  {"loop", "loop", true, "the loop"},
                                  {"collapse", "int", false, "this many perfectly nested loops from here share the threads"}},
                                 parallelize};
-const Transform kVectorize = {"vectorize", "The loop runs in vectors of `width` lanes.",
+const Transform kVectorize = {"vectorize",
+                              "The loop runs in vectors of `width` lanes.",
                               {{"statement", "statement", true, "a statement inside the loop"},
                                {"loop", "loop", true, "the loop"},
                                {"width", "int", true, "lanes, a power of two"}},
                               vectorize};
-const Transform kUnroll = {"unroll", "The loop's body is repeated.",
+const Transform kUnroll = {"unroll",
+                           "The loop's body is repeated.",
                            {{"statement", "statement", true, "a statement inside the loop"},
                             {"loop", "loop", true, "the loop"},
                             {"factor", "int", false, "copies; 0 or nothing: all iterations"}},

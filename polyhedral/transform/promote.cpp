@@ -1,6 +1,7 @@
 // promote: the part of an array that one iteration of a loop uses is copied into a buffer of its own.
 //
-//     for kt { for i, j, k in tile  C[i, j] += A[i, k] * B[k, j] }          promote B at kt, layout {order [j, k], inner {j: 32}}
+//     for kt { for i, j, k in tile  C[i, j] += A[i, k] * B[k, j] }          promote B at kt, layout {order [j, k], inner {j:
+//     32}}
 //     -->  for kt { for j, k  B_tile[j / 32][k][j % 32] = B[k, j];  for i, j, k in tile  C[i, j] += A[i, k] * B_tile[..] }
 //
 // The copy is an ordinary statement "B.copy" whose domain holds the values of the loops down to `at` and the element; its loops
@@ -20,7 +21,7 @@ namespace {
 
 MemorySpace space_of(const std::string& memory, Arguments& args) {
   if (memory == "stack" || memory == "registers") return MemorySpace::kStack;
-  if (memory == "l1" || memory == "l2" || memory == "l3") return MemorySpace::kGlobal;   // per-thread workspace
+  if (memory == "l1" || memory == "l2" || memory == "l3") return MemorySpace::kGlobal;  // per-thread workspace
   if (memory == "shared") return MemorySpace::kShared;
   args.bad("memory", "registers, stack, l1, l2, l3 or shared", "\"" + memory + "\"");
   return MemorySpace::kStack;
@@ -31,7 +32,8 @@ std::string dimension_name(const Statement& s, const std::string& array, std::si
   std::string name = "d" + std::to_string(d);
   walk(s.value, [&](const Expr& e) {
     if (e.op != Op::kRead || e.name != array || d >= e.args.size()) return;
-    if (e.args[d]->op == Op::kIndex && std::count(s.iterators.begin(), s.iterators.end(), e.args[d]->name)) name = e.args[d]->name;
+    if (e.args[d]->op == Op::kIndex && std::count(s.iterators.begin(), s.iterators.end(), e.args[d]->name))
+      name = e.args[d]->name;
   });
   return name;
 }
@@ -48,7 +50,8 @@ void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageM
     std::vector<int> order;
     if (const auto* list = std::get_if<ArgumentList>(&it->second.value))
       for (const Argument& a : *list)
-        if (const auto* s = std::get_if<std::string>(&a.value); s && position(*s) < dims.size()) order.push_back(static_cast<int>(position(*s)));
+        if (const auto* s = std::get_if<std::string>(&a.value); s && position(*s) < dims.size())
+          order.push_back(static_cast<int>(position(*s)));
     std::vector<int> sorted = order;
     std::sort(sorted.begin(), sorted.end());
     if (sorted != m.order) {
@@ -64,15 +67,17 @@ void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageM
     if (!inner) return args.bad("layout", "inner: an object dimension -> size", "something else");
     for (const auto& [name, size] : *inner) {
       const auto* n = std::get_if<std::int64_t>(&size.value);
-      if (position(name) >= dims.size() || !n || *n < 1) return args.bad("layout", "inner sizes of the array's dimensions", "\"" + name + "\"");
+      if (position(name) >= dims.size() || !n || *n < 1)
+        return args.bad("layout", "inner sizes of the array's dimensions", "\"" + name + "\"");
       m.inner[position(name)] = *n;
     }
   }
 }
 
 // The copying statement: domain { copy[outer.., element..] }, value = the array's element.
-Statement copy_statement(const Schedule& schedule, const StorageMap& m, const isl::map& part, const std::vector<std::string>& outer_names,
-                         const std::vector<std::string>& dims, const std::string& name) {
+Statement copy_statement(const Schedule& schedule, const StorageMap& m, const isl::map& part,
+                         const std::vector<std::string>& outer_names, const std::vector<std::string>& dims,
+                         const std::string& name) {
   Statement s;
   s.name = name;
   s.kind = StatementKind::kCopy;
@@ -143,8 +148,9 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     if (std::count(dims.begin(), dims.end(), name)) name = "d" + std::to_string(d);
     dims.push_back(name);
     if (!box[d].size) {
-      args.refuse("dimension " + std::to_string(d) + " of the part of '" + array + "' used per iteration of '" + args.text("at") +
-                      "' has no constant size", {"tile the loop that walks it and promote at the tile loop"});
+      args.refuse("dimension " + std::to_string(d) + " of the part of '" + array + "' used per iteration of '" +
+                      args.text("at") + "' has no constant size",
+                  {"tile the loop that walks it and promote at the tile loop"});
       return schedule;
     }
     m.sizes.push_back(idx(*box[d].size));
@@ -160,7 +166,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   }
   std::vector<std::string> outer_names;
   for (const TreePtr& loop : around) outer_names.push_back(loop->names.at(s));
-  std::vector<std::string> copy_loops = dims;   // a name that a loop around has already would be ambiguous
+  std::vector<std::string> copy_loops = dims;  // a name that a loop around has already would be ambiguous
   for (std::size_t d = 0; d < copy_loops.size(); ++d)
     if (std::count(outer_names.begin(), outer_names.end(), copy_loops[d])) copy_loops[d] = "d" + std::to_string(d);
   const int number = schedule.statement_count();
@@ -193,12 +199,15 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
 }  // namespace
 
 extern const Transform kPromote;
-const Transform kPromote = {"promote", "The part of an array used per iteration of a loop is copied into a buffer of its own.",
-                            {{"array", "array", true, "the array, only read inside the loop"},
-                             {"statement", "statement", true, "a statement that reads it"},
-                             {"at", "loop", true, "the loop at whose body's start the copy runs"},
-                             {"memory", "text", false, "registers, stack, l1, l2 (default), l3 or shared"},
-                             {"layout", "layout", false, "{order: dimensions by loop name, slowest first; inner: {dimension: size} split off and placed last}"}},
-                            apply};
+const Transform kPromote = {
+    "promote",
+    "The part of an array used per iteration of a loop is copied into a buffer of its own.",
+    {{"array", "array", true, "the array, only read inside the loop"},
+     {"statement", "statement", true, "a statement that reads it"},
+     {"at", "loop", true, "the loop at whose body's start the copy runs"},
+     {"memory", "text", false, "registers, stack, l1, l2 (default), l3 or shared"},
+     {"layout", "layout", false,
+      "{order: dimensions by loop name, slowest first; inner: {dimension: size} split off and placed last}"}},
+    apply};
 
 }  // namespace facet

@@ -62,7 +62,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
 }  // namespace
 
 extern const Transform kTile;
-const Transform kTile = {"tile", "Loops become tile loops around point loops; a point loop keeps its name.",
+const Transform kTile = {"tile",
+                         "Loops become tile loops around point loops; a point loop keeps its name.",
                          {{"statement", "statement", true, "a statement inside the loops"},
                           {"loops", "loops", true, "the loops to tile, in the order the tile loops shall have"},
                           {"sizes", "ints", true, "iterations per tile, at least 1, one for each loop"},

@@ -7,12 +7,13 @@
 
 namespace facet {
 
-extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kParallelize, kVectorize, kUnroll, kContract,
-    kPromote;
+extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kParallelize, kVectorize, kUnroll,
+    kContract, kPromote;
 
 const std::vector<const Transform*>& all_transforms() {
-  static const std::vector<const Transform*> list = {&kFuse,        &kDistribute, &kTile,   &kInterchange, &kSkew,     &kShift, &kReverse,
-                                                     &kParallelize, &kVectorize,  &kUnroll, &kContract,    &kPromote};
+  static const std::vector<const Transform*> list = {&kFuse,      &kDistribute, &kTile,     &kInterchange,
+                                                     &kSkew,      &kShift,      &kReverse,  &kParallelize,
+                                                     &kVectorize, &kUnroll,     &kContract, &kPromote};
   return list;
 }
 
@@ -25,14 +26,17 @@ const Transform* find_transform(const std::string& name) {
 std::string recipe_reference() {
   std::string text = "# Recipe steps\n\nGenerated from the records in `polyhedral/transform/`; do not edit.\n";
   for (const Transform* t : all_transforms()) {
-    text += "\n## `" + std::string(t->name) + "`\n\n" + t->summary + "\n\n| argument | kind | | meaning |\n| --- | --- | --- | --- |\n";
+    text += "\n## `" + std::string(t->name) + "`\n\n" + t->summary +
+            "\n\n| argument | kind | | meaning |\n| --- | --- | --- | --- |\n";
     for (const Parameter& p : t->parameters)
-      text += "| `" + std::string(p.name) + "` | " + p.kind + " | " + (p.required ? "required" : "optional") + " | " + p.doc + " |\n";
+      text += "| `" + std::string(p.name) + "` | " + p.kind + " | " + (p.required ? "required" : "optional") + " | " + p.doc +
+              " |\n";
   }
   return text;
 }
 
-std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const std::vector<std::string>& names, Arguments& args) {
+std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const std::vector<std::string>& names,
+                                Arguments& args) {
   std::vector<int> ids;
   for (const std::string& name : names) {
     const TreePtr loop = args.loop(statement, name);
@@ -49,8 +53,9 @@ std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const s
   for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
     if (chain[i]->children[0] == chain[i + 1]) continue;
     const TreePtr& between = chain[i]->children[0];
-    const std::string what = between->kind == Tree::Kind::kLoop ? "loop '" + between->names.at(statement) + "' stands between them"
-                                                                : "other statements share loop '" + chain[i]->names.at(statement) + "'";
+    const std::string what = between->kind == Tree::Kind::kLoop
+                                 ? "loop '" + between->names.at(statement) + "' stands between them"
+                                 : "other statements share loop '" + chain[i]->names.at(statement) + "'";
     args.refuse("loops '" + chain[i]->names.at(statement) + "' and '" + chain[i + 1]->names.at(statement) +
                     "' do not stand directly inside each other: " + what,
                 {between->kind == Tree::Kind::kLoop ? "name the loop between them too, or interchange first"

@@ -12,7 +12,8 @@
 
 namespace facet {
 
-// One argument of a step. kind: "statement" | "statements" | "loop" | "loops" | "array" | "int" | "ints" | "names" | "text" | "layout"
+// One argument of a step. kind: "statement" | "statements" | "loop" | "loops" | "array" | "int" | "ints" | "names" | "text" |
+// "layout"
 struct Parameter {
   const char* name;
   const char* kind;
@@ -31,13 +32,13 @@ class Arguments {
   std::vector<std::int64_t> integers(const std::string& name, std::int64_t lowest);
   std::vector<std::string> texts(const std::string& name);
   const ArgumentMap* map(const std::string& name) const;
-  int statement(const std::string& name = "statement");                     // a statement's number, -1 with a complaint
-  TreePtr loop(int statement, const std::string& name);                     // by loop name; null with a complaint
+  int statement(const std::string& name = "statement");  // a statement's number, -1 with a complaint
+  TreePtr loop(int statement, const std::string& name);  // by loop name; null with a complaint
   void complain(Diagnostic d) {
     if (!problem_) problem_ = std::move(d);
   }
   void bad(const std::string& name, const std::string& expected, const std::string& found);
-  void refuse(const std::string& why, std::vector<std::string> notes = {});   // a precondition does not hold
+  void refuse(const std::string& why, std::vector<std::string> notes = {});  // a precondition does not hold
   const std::optional<Diagnostic>& problem() const { return problem_; }
 
  private:
@@ -57,14 +58,15 @@ struct Transform {
 const std::vector<const Transform*>& all_transforms();
 const Transform* find_transform(const std::string& name);
 
-
 // Shared by the transforms ------------------------------------------------------------------------------------------------
 
 // The loops of `statement` with these names, which must stand directly inside each other in some order; empty with a complaint.
-std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const std::vector<std::string>& names, Arguments& args);
+std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const std::vector<std::string>& names,
+                                Arguments& args);
 // Replaces the chain (outermost first in the tree) by `loops` around the same body.
 Schedule replace_chain(const Schedule& schedule, const std::vector<TreePtr>& chain, std::vector<Tree> loops);
 // The tree with only these statements; loops get fresh ids when `fresh` is given, and `renamed` learns old -> new.
-TreePtr restrict_tree(const TreePtr& tree, const std::vector<int>& statements, int* fresh, std::map<int, int>* renamed = nullptr);
+TreePtr restrict_tree(const TreePtr& tree, const std::vector<int>& statements, int* fresh,
+                      std::map<int, int>* renamed = nullptr);
 
 }  // namespace facet

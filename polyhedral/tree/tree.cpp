@@ -121,8 +121,8 @@ std::string to_text(const TreePtr& tree, const std::function<std::string(int)>& 
     for (const TreePtr& c : tree->children) text += to_text(c, name_of, indent + 1);
     return text;
   }
-  static const char* const kinds[] = {"", " parallel", " vector", " unroll", " block.x", " block.y", " block.z", " warp",
-                                      " thread.x", " thread.y", " thread.z"};
+  static const char* const kinds[] = {"",         " parallel", " vector",   " unroll",   " block.x", " block.y",
+                                      " block.z", " warp",     " thread.x", " thread.y", " thread.z"};
   std::string text = pad + "loop";
   for (const auto& [statement, name] : tree->names) {
     std::string f = text_of(tree->member.at(statement));

@@ -22,24 +22,24 @@ using TreePtr = std::shared_ptr<const Tree>;
 // How a loop is executed.
 struct LoopMark {
   LoopKind kind = LoopKind::kSerial;
-  int width = 0;        // kVector: lanes; kUnroll: factor, 0 full; kThread/kBlock: extent hint
-  int collapse = 1;     // kParallel
+  int width = 0;     // kVector: lanes; kUnroll: factor, 0 full; kThread/kBlock: extent hint
+  int collapse = 1;  // kParallel
 };
 
 struct Tree {
   enum class Kind { kLoop, kSequence, kLeaf };
   Kind kind = Kind::kLeaf;
-  int id = -1;                              // kLoop: stable through transformations; storage refers to it
-  int statement = -1;                       // kLeaf
-  std::map<int, std::string> names;         // kLoop: statement -> its name for this loop
-  std::map<int, isl::pw_aff> member;        // kLoop: statement -> { S[i] -> [time] }
-  LoopMark mark;                            // kLoop
-  std::string comment;                      // kLoop: "tile of i by 32"
-  std::vector<TreePtr> children;            // kLoop: one; kSequence: two or more
+  int id = -1;                        // kLoop: stable through transformations; storage refers to it
+  int statement = -1;                 // kLeaf
+  std::map<int, std::string> names;   // kLoop: statement -> its name for this loop
+  std::map<int, isl::pw_aff> member;  // kLoop: statement -> { S[i] -> [time] }
+  LoopMark mark;                      // kLoop
+  std::string comment;                // kLoop: "tile of i by 32"
+  std::vector<TreePtr> children;      // kLoop: one; kSequence: two or more
 };
 
 TreePtr make_leaf(int statement);
-TreePtr make_sequence(std::vector<TreePtr> children);   // flattens nested sequences; one child is that child
+TreePtr make_sequence(std::vector<TreePtr> children);  // flattens nested sequences; one child is that child
 TreePtr make_loop_tree(Tree loop, TreePtr child);
 
 // The statements below, in order.

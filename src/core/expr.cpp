@@ -13,10 +13,11 @@ struct DTypeRow {
   const char* name;
   int bytes;
 };
-constexpr DTypeRow kDTypes[] = {
-    {DType::kBool, "bool", 1}, {DType::kI8, "i8", 1},     {DType::kU8, "u8", 1},   {DType::kI16, "i16", 2}, {DType::kI32, "i32", 4},
-    {DType::kI64, "i64", 8},   {DType::kF16, "f16", 2},   {DType::kBF16, "bf16", 2}, {DType::kF32, "f32", 4}, {DType::kF64, "f64", 8},
-    {DType::kU16, "u16", 2},   {DType::kU32, "u32", 4},   {DType::kU64, "u64", 8}};
+constexpr DTypeRow kDTypes[] = {{DType::kBool, "bool", 1}, {DType::kI8, "i8", 1},     {DType::kU8, "u8", 1},
+                                {DType::kI16, "i16", 2},   {DType::kI32, "i32", 4},   {DType::kI64, "i64", 8},
+                                {DType::kF16, "f16", 2},   {DType::kBF16, "bf16", 2}, {DType::kF32, "f32", 4},
+                                {DType::kF64, "f64", 8},   {DType::kU16, "u16", 2},   {DType::kU32, "u32", 4},
+                                {DType::kU64, "u64", 8}};
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   const std::int64_t q = a / b;
@@ -59,9 +60,7 @@ std::int64_t size_bytes(DType dtype) {
 
 bool is_float(DType t) { return t == DType::kF16 || t == DType::kBF16 || t == DType::kF32 || t == DType::kF64; }
 bool is_integer(DType t) { return !is_float(t) && t != DType::kBool; }
-bool is_signed(DType t) {
-  return is_float(t) || t == DType::kI8 || t == DType::kI16 || t == DType::kI32 || t == DType::kI64;
-}
+bool is_signed(DType t) { return is_float(t) || t == DType::kI8 || t == DType::kI16 || t == DType::kI32 || t == DType::kI64; }
 
 std::string to_text(ReduceKind kind) {
   static const char* const names[] = {"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"};
@@ -211,7 +210,8 @@ bool same(const ExprPtr& a, const ExprPtr& b) {
   if (a->op == Op::kLiteral || a->op == Op::kExtract) {
     if (a->int_value != b->int_value) return false;
     const bool nan = std::isnan(a->float_value) && std::isnan(b->float_value);
-    if (!nan && (a->float_value != b->float_value || std::signbit(a->float_value) != std::signbit(b->float_value))) return false;
+    if (!nan && (a->float_value != b->float_value || std::signbit(a->float_value) != std::signbit(b->float_value)))
+      return false;
   }
   if (a->reduce_kind != b->reduce_kind || a->wrap_gather != b->wrap_gather) return false;
   for (std::size_t i = 0; i < a->args.size(); ++i)

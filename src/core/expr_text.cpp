@@ -114,7 +114,8 @@ std::string reduction_text(const Expr& e) {
   std::string names, where, ranges;
   for (const Range& range : r.ranges) {
     names += (names.empty() ? "" : ", ") + range.name;
-    ranges += (ranges.empty() ? " for " : ", ") + range.name + " in " + print(range.lower, kSum) + ".." + print(range.upper, kSum);
+    ranges +=
+        (ranges.empty() ? " for " : ", ") + range.name + " in " + print(range.lower, kSum) + ".." + print(range.upper, kSum);
   }
   for (const ExprPtr& c : r.conditions) where += (where.empty() ? " where " : " and ") + print(c, kCompare);
   return to_text(r.kind) + "[" + names + "](" + print(r.body, kOr) + where + ranges + ")";

@@ -70,18 +70,22 @@ std::string for_header(const For& f) {
   if (f.kind != LoopKind::kSerial) text += std::string(" ") + text_of(f.kind);
   if (f.width != 0) text += "(" + std::to_string(f.width) + ")";
   if (f.collapse > 1) text += " collapse(" + std::to_string(f.collapse) + ")";
-  return text + note(joined([&] {
-           std::vector<std::string> notes;
-           if (!f.comment.empty()) notes.push_back(f.comment);
-           if (!f.statement_loops.empty()) notes.push_back(f.statement_loops);
-           return notes;
-         }(), "; "));
+  return text + note(joined(
+                    [&] {
+                      std::vector<std::string> notes;
+                      if (!f.comment.empty()) notes.push_back(f.comment);
+                      if (!f.statement_loops.empty()) notes.push_back(f.statement_loops);
+                      return notes;
+                    }(),
+                    "; "));
 }
 
 // Prints one node as lines at depth `indent`.
 struct NodePrinter {
   int indent;
-  std::string line(const std::string& text) const { return std::string(static_cast<std::size_t>(indent) * 2, ' ') + text + "\n"; }
+  std::string line(const std::string& text) const {
+    return std::string(static_cast<std::size_t>(indent) * 2, ' ') + text + "\n";
+  }
   std::string block(const LoopList& body) const { return to_text(body, indent + 1); }
 
   std::string operator()(const For& f) const { return line(for_header(f)) + block(f.body); }

@@ -8,7 +8,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::size_t kLongestName = 64;   // a longer text is not a slip of the keyboard
+constexpr std::size_t kLongestName = 64;  // a longer text is not a slip of the keyboard
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
@@ -28,7 +28,7 @@ int edit_distance(const std::string& a, const std::string& b) {
     std::swap(before, above);
     std::swap(above, row);
   }
-  return (above[n] + 1) / 2;   // counted in halves, rounded up
+  return (above[n] + 1) / 2;  // counted in halves, rounded up
 }
 
 std::string nearest(const std::string& name, const std::vector<std::string>& candidates) {

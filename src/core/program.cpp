@@ -35,8 +35,7 @@ std::string loop_text(const LoopStatement& s, int indent) {
     case LoopStatement::Kind::kIf:
       return pad + "if " + to_text(s.condition) + "\n" + to_text(s.body, indent + 1) +
              (s.otherwise.empty() ? "" : pad + "else\n" + to_text(s.otherwise, indent + 1));
-    case LoopStatement::Kind::kDeclare:
-      return pad + "scalar " + s.name + (s.value ? " = " + to_text(s.value) : "") + "\n";
+    case LoopStatement::Kind::kDeclare: return pad + "scalar " + s.name + (s.value ? " = " + to_text(s.value) : "") + "\n";
     case LoopStatement::Kind::kBlock: return pad + "block\n" + to_text(s.body, indent + 1);
     case LoopStatement::Kind::kAssign: break;
   }

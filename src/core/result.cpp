@@ -20,21 +20,22 @@ constexpr Row kRows[] = {
 #undef FACET_DIAGNOSTIC
 };
 
-constexpr std::size_t kQuoteLimit = 200;   // contract P3
+constexpr std::size_t kQuoteLimit = 200;  // contract P3
 
 const Row& row_of(Code code) { return kRows[static_cast<std::size_t>(code)]; }
 
 std::string cut(const std::string& text) {
   if (text.size() <= kQuoteLimit) return text;
   std::size_t end = kQuoteLimit;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;   // not inside a UTF-8 sequence
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a UTF-8 sequence
   return text.substr(0, end) + "...";
 }
 
 std::string fill(const std::string& pattern, const std::vector<std::string>& args) {
   std::string text;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] == '{' && i + 2 < pattern.size() && pattern[i + 2] == '}' && pattern[i + 1] >= '0' && pattern[i + 1] <= '9') {
+    if (pattern[i] == '{' && i + 2 < pattern.size() && pattern[i + 2] == '}' && pattern[i + 1] >= '0' &&
+        pattern[i + 1] <= '9') {
       const std::size_t k = static_cast<std::size_t>(pattern[i + 1] - '0');
       text += k < args.size() ? cut(args[k]) : "";
       i += 2;

@@ -12,7 +12,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::int64_t kEmbeddedBytes = 16 << 10;   // a page of numbers; more makes a source nobody reads
+constexpr std::int64_t kEmbeddedBytes = 16 << 10;  // a page of numbers; more makes a source nobody reads
 
 double now_ms() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -86,8 +86,8 @@ Result<Built> build_loops(const Loaded& loaded, const Options& options, const Ma
   Result<Scheduled> scheduled = schedule_program(loaded.program, built.plan.recipe, schedule_options(loaded, options, machine));
   if (!scheduled) return scheduled.errors();
   built.scheduled = std::move(*scheduled);
-  // Requests become code: vectors, unrolled tiles, named values; for a GPU, blocks, threads and tiles of the nests that the recipe
-  // has not mapped. From here on the printers only spell.
+  // Requests become code: vectors, unrolled tiles, named values; for a GPU, blocks, threads and tiles of the nests that the
+  // recipe has not mapped. From here on the printers only spell.
   built.loops = target_base(options) == "cuda" ? map_to_gpu(built.scheduled.loops, machine.gpu, &built.passes)
                                                : lower_for_cpu(built.scheduled.loops, machine.cpu, &built.passes);
   built.analysis_ms = now_ms() - start;

@@ -14,14 +14,14 @@
 namespace facet {
 
 struct Planned {
-  Recipe recipe;                       // complete: nothing is left to choose
+  Recipe recipe;  // complete: nothing is left to choose
   Ledger ledger;
 };
 
 struct Built {
   Planned plan;
-  Scheduled scheduled;                 // as scanned
-  LoopProgram loops;                   // after the loop-tree passes
+  Scheduled scheduled;  // as scanned
+  LoopProgram loops;    // after the loop-tree passes
   PassLog passes;
   double analysis_ms = 0;
 };

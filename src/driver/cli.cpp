@@ -80,9 +80,7 @@ int run_tool(int argc, const char* const* argv) {
     return run(argc, argv);
   } catch (const std::bad_alloc& e) {
     return fail({diagnose(Code::kOutOfMemory, {}, {"the tool", "more"})}, json);
-  } catch (const std::exception& e) {
-    return fail({diagnose(Code::kInternalError, {}, {"the driver", e.what()})}, json);
-  }
+  } catch (const std::exception& e) { return fail({diagnose(Code::kInternalError, {}, {"the driver", e.what()})}, json); }
 }
 
 }  // namespace facet

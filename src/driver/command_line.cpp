@@ -14,25 +14,28 @@ struct Row {
   const char* verb;
   const char* summary;
   const char* example;
-  bool program;        // takes PROGRAM and the options that belong to every verb that reads one
+  bool program;  // takes PROGRAM and the options that belong to every verb that reads one
 };
 
 constexpr Row kRows[] = {
     {"check", "Read a program, infer and validate everything, and sum it up.",
      "facet check mlp.json\nfacet check mlp.json --json\n\n"
-     "Exit 0 means: every name, shape, dtype, subscript and data file is right for all allowed sizes.", true},
+     "Exit 0 means: every name, shape, dtype, subscript and data file is right for all allowed sizes.",
+     true},
     {"show", "Print the program at a stage: graph, statements, deps, schedule, ast or source.",
      "facet show mlp.json --stage statements\nfacet show mlp.json --stage source --set N=128", true},
     {"schedule", "Print the recipe that the auto-scheduler chose, as an editable file.",
      "facet schedule mlp.json -o mlp.recipe.json\n# edit a tile size, write \"?\" where the scheduler shall fill in, then:\n"
-     "facet run mlp.json --schedule mlp.recipe.json --verify", true},
+     "facet run mlp.json --schedule mlp.recipe.json --verify",
+     true},
     {"legal", "Is a recipe legal? If not, print the violated dependence as two instances.",
      "facet legal mlp.json --schedule mlp.recipe.json\n\nExit 0: legal. Exit 1: refused, with the reason.", true},
     {"compile", "Write kernel sources, header, manifest, CMake file and a self-checking main.",
      "facet compile mlp.json -o mlp_kernel\ncmake -S mlp_kernel -B build && cmake --build build && build/mlp_check", true},
     {"run", "Compile, load and execute; inputs that are not given are drawn at random.",
      "facet run mlp.json --verify --time\nfacet run mlp.json --set N=200 --input x=x.npy --output results\n"
-     "facet run mlp.json --target reference --output expected", true},
+     "facet run mlp.json --target reference --output expected",
+     true},
     {"explain", "What was fused, tiled, promoted and mapped, and what was refused and why.",
      "facet explain mlp.json\nfacet explain mlp.json --json", true},
     {"tune", "Search recipes by measurement.", "facet tune mlp.json", true},
@@ -61,10 +64,12 @@ void add_common(CLI::App* app, Options* o) {
   app->add_flag("--json", o->json, "Make stdout one JSON document (also for errors)");
   app->add_option("--machine", o->machine, "A machine description other than this machine's")->type_name("FILE");
   app->add_option("--threads", o->threads, "Threads to use (default: all this process may use)")
-      ->type_name("N")->check(CLI::Range(1, 4096));
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096));
   app->add_option("--compiler", o->compiler, "C++ compiler to use instead of the in-process one")->type_name("CXX");
   app->add_option("--time-budget", o->time_budget_s, "Seconds for analysis, planning and printing (default 10)")
-      ->type_name("S")->check(CLI::Range(0.0, 1e6));
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 1e6));
 }
 
 void add_program_options(CLI::App* app, Options* o) {
@@ -72,8 +77,11 @@ void add_program_options(CLI::App* app, Options* o) {
   app->add_option("--target", o->target, "reference, openmp, openmp:ISA, cuda or cuda:sm_NN (default openmp)")->type_name("T");
   app->add_option("--schedule", o->schedule, "Use this recipe instead of planning one")->type_name("RECIPE");
   list_option(app, "--set", &o->set, "Give a symbol a value; may be repeated", "NAME=VALUE");
-  list_option(app, "--numerics", &o->numerics, "reassociate=strict|tree|free, contract=, approximate=, denormals=", "KEY=VALUE");
-  app->add_option("--fusion", o->fusion, "off: every op is its own kernel")->type_name("on|off")->check(CLI::IsMember({"on", "off"}));
+  list_option(app, "--numerics", &o->numerics,
+              "reassociate=strict|tree|free, contract=, approximate=, denormals=", "KEY=VALUE");
+  app->add_option("--fusion", o->fusion, "off: every op is its own kernel")
+      ->type_name("on|off")
+      ->check(CLI::IsMember({"on", "off"}));
   app->add_option("--emit", o->emit, "Also write ptx, sass or asm (comma-separated)")->type_name("KINDS");
   app->add_flag("--measure", o->measure, "Measure candidates while planning");
 }
@@ -81,8 +89,10 @@ void add_program_options(CLI::App* app, Options* o) {
 void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
   if (verb == "show")
     app->add_option("--stage", o->stage, "graph, statements, deps, schedule, ast or source (default graph)")
-        ->check(CLI::IsMember({"graph", "statements", "deps", "schedule", "ast", "source"}))->type_name("STAGE");
-  if (verb == "schedule" || verb == "tune") app->add_option("-o,--output", o->output, "Write the recipe here")->type_name("FILE");
+        ->check(CLI::IsMember({"graph", "statements", "deps", "schedule", "ast", "source"}))
+        ->type_name("STAGE");
+  if (verb == "schedule" || verb == "tune")
+    app->add_option("-o,--output", o->output, "Write the recipe here")->type_name("FILE");
   if (verb == "compile") app->add_option("-o,--output", o->output, "The folder to write")->required()->type_name("DIR");
   if (verb == "run") {
     list_option(app, "--input", &o->inputs, "Read an input from a .npy file; may be repeated", "NAME=FILE");
@@ -90,10 +100,13 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
     app->add_flag("--verify", o->verify, "Compare every output element with the reference");
     app->add_flag("--time", o->time, "Measure the kernels");
   }
-  if (verb == "run" || verb == "fuzz" || verb == "selftest") app->add_option("--seed", o->seed, "Seed of random inputs (default 1)")->type_name("S");
+  if (verb == "run" || verb == "fuzz" || verb == "selftest")
+    app->add_option("--seed", o->seed, "Seed of random inputs (default 1)")->type_name("S");
   if (verb == "explain") app->add_option("--html", o->html, "Write a page instead of text")->type_name("FILE");
-  if (verb == "fuzz") app->add_option("--count", o->count, "Pairs of programs and recipes (default 100)")
-        ->type_name("N")->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
+  if (verb == "fuzz")
+    app->add_option("--count", o->count, "Pairs of programs and recipes (default 100)")
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
   if (verb == "diff") app->add_option("recipes", o->files, "Two recipes")->required()->expected(2)->type_name("R1 R2");
   if (verb == "selftest") {
     app->add_option("programs", o->files, "Program files to check as well")->expected(0, -1)->type_name("PROGRAM...");
@@ -182,7 +195,8 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   }
   line.options.verb = app.get_subcommands()[0]->get_name();
   if (!valid_target(line.options.target))
-    return diagnose(Code::kBadTarget, {}, {line.options.target}, did_you_mean(line.options.target, {"reference", "openmp", "cuda"}));
+    return diagnose(Code::kBadTarget, {}, {line.options.target},
+                    did_you_mean(line.options.target, {"reference", "openmp", "cuda"}));
   return line;
 }
 

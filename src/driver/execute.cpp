@@ -47,12 +47,13 @@ Result<Done> check_memory(const Loaded& loaded) {
   __int128 wanted = 0;
   for (const std::string& name : names) {
     __int128 bytes = size_bytes(p.tensor(name).dtype);
-    for (const std::int64_t extent : extents_of(p.tensor(name), loaded.sizes)) bytes = std::min<__int128>(bytes * extent, INT64_MAX);
+    for (const std::int64_t extent : extents_of(p.tensor(name), loaded.sizes))
+      bytes = std::min<__int128>(bytes * extent, INT64_MAX);
     wanted = std::min<__int128>(wanted + bytes, INT64_MAX);
   }
   if (wanted <= free_bytes()) return Done{};
-  return diagnose(Code::kOutOfMemory, {}, {"inputs, constants and outputs of \"" + p.name + "\"",
-                                          std::to_string(static_cast<std::int64_t>(wanted))});
+  return diagnose(Code::kOutOfMemory, {},
+                  {"inputs, constants and outputs of \"" + p.name + "\"", std::to_string(static_cast<std::int64_t>(wanted))});
 }
 
 HostTensors argument_values(const Loaded& loaded, const std::vector<std::string>& inputs, const HostTensors& tensors) {

@@ -16,10 +16,10 @@ namespace facet {
 
 struct Execution {
   HostTensors outputs;
-  std::string target;                  // what really ran: "openmp:avx512"
-  std::string compiler;                // what made the code; "" for the reference
-  std::string device;                  // cuda: device and driver
-  std::vector<KernelReport> kernels;   // times are 0 without --time
+  std::string target;                 // what really ran: "openmp:avx512"
+  std::string compiler;               // what made the code; "" for the reference
+  std::string device;                 // cuda: device and driver
+  std::vector<KernelReport> kernels;  // times are 0 without --time
   int threads = 1;
   double compile_ms = 0;
   double time_ms = 0;
@@ -27,11 +27,13 @@ struct Execution {
 
 // `tensors`: inputs and constants; not changed (targets work on copies of what they update in place).
 Result<Execution> execute_reference(const Loaded& loaded, const HostTensors& tensors);
-Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, const Machine& machine, const HostTensors& tensors);
-Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, const Machine& machine, const HostTensors& tensors);
+Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, const Machine& machine,
+                                 const HostTensors& tensors);
+Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, const Machine& machine,
+                               const HostTensors& tensors);
 
-// What the argument struct of compiled code points to. An input that the program updates in place goes in as "NAME.given" and comes
-// out as NAME, so the caller's tensor stays as it is. Outputs are poisoned: an element nobody writes is seen.
+// What the argument struct of compiled code points to. An input that the program updates in place goes in as "NAME.given" and
+// comes out as NAME, so the caller's tensor stays as it is. Outputs are poisoned: an element nobody writes is seen.
 HostTensors argument_values(const Loaded& loaded, const std::vector<std::string>& inputs, const HostTensors& tensors);
 
 // Inputs, constants and outputs must fit into the memory that is free; says how much was wanted otherwise.

@@ -12,7 +12,8 @@ constexpr int kWarmUp = 3, kRepeats = 15;
 
 }  // namespace
 
-Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, const Machine& machine, const HostTensors& tensors) {
+Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, const Machine& machine,
+                               const HostTensors& tensors) {
   const Result<CudaDevice> device = cuda_device();
   if (!device) return device.errors();
   Machine target = machine;

@@ -26,14 +26,16 @@ struct Compiled {
   OpenmpRunner runner;
 };
 
-Result<Compiled> compile(const Module& module, const Options& options, const Program& program, const Machine& machine, Execution* e) {
+Result<Compiled> compile(const Module& module, const Options& options, const Program& program, const Machine& machine,
+                         Execution* e) {
   const std::vector<std::string> flags = host_flags(openmp_flags(program.numerics), machine.cpu.march);
   if (options.compiler.empty() && jit_problem().empty()) {
     Result<JitModule> jit = jit_module(module, flags);
     if (!jit) return jit.errors();
     e->compiler = jit->compiler;
     e->compile_ms += jit->compile_ms;
-    Result<OpenmpRunner> runner = OpenmpRunner::from_lookup(module, [code = *jit](const std::string& name) { return code.lookup(name); });
+    Result<OpenmpRunner> runner =
+        OpenmpRunner::from_lookup(module, [code = *jit](const std::string& name) { return code.lookup(name); });
     if (!runner) return runner.errors();
     return Compiled{std::move(*jit), std::move(*runner)};
   }
@@ -51,7 +53,8 @@ Result<Compiled> compile(const Module& module, const Options& options, const Pro
 
 }  // namespace
 
-Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, const Machine& machine, const HostTensors& tensors) {
+Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, const Machine& machine,
+                                 const HostTensors& tensors) {
   Execution e;
   const Result<Built> built = build_loops(loaded, options, machine);
   if (!built) return built.errors();

@@ -17,7 +17,9 @@ class FuzzRandom {
   int below(int n) { return static_cast<int>(next() % static_cast<std::uint64_t>(n)); }
   bool chance(int percent) { return below(100) < percent; }
   template <class T>
-  const T& pick(const std::vector<T>& list) { return list[static_cast<std::size_t>(below(static_cast<int>(list.size())))]; }
+  const T& pick(const std::vector<T>& list) {
+    return list[static_cast<std::size_t>(below(static_cast<int>(list.size())))];
+  }
 
  private:
   std::uint64_t state_;
@@ -31,7 +33,7 @@ struct FuzzStatement {
 
 struct FuzzProgram {
   std::string json;
-  std::vector<FuzzStatement> statements;        // one of each op, in program order
+  std::vector<FuzzStatement> statements;  // one of each op, in program order
 };
 
 FuzzProgram random_program(FuzzRandom& random);

@@ -89,7 +89,8 @@ class Maker {
   // Letters A and B of a form become the operands. The first `forms` are valid in equations and in C.
   static constexpr int kPlainForms = 6;
   std::string combine(const std::string& a, const std::string& b, int forms = kPlainForms + 1) {
-    static const char* const kForms[] = {"A + B", "A - B", "A * B", "max(A, B)", "min(A, B)", "A + 3 * B", "select(A < B, A, B)"};
+    static const char* const kForms[] = {
+        "A + B", "A - B", "A * B", "max(A, B)", "min(A, B)", "A + 3 * B", "select(A < B, A, B)"};
     std::string out;
     for (const char c : std::string(kForms[random_.below(forms)])) out += c == 'A' ? a : c == 'B' ? b : std::string(1, c);
     return out;
@@ -104,7 +105,8 @@ class Maker {
   void compute(const std::string& name, const std::vector<std::string>& shape, const std::vector<std::string>& indices,
                const std::vector<std::string>& reduced, const std::string& value, const std::string& where) {
     std::string ranges;
-    for (std::size_t d = 0; d < indices.size(); ++d) ranges += (ranges.empty() ? " for " : ", ") + indices[d] + " in 0.." + shape[d];
+    for (std::size_t d = 0; d < indices.size(); ++d)
+      ranges += (ranges.empty() ? " for " : ", ") + indices[d] + " in 0.." + shape[d];
     JsonValue op = JsonValue::object();
     std::vector<std::string> in;
     for (const std::string& u : used_) {
@@ -113,8 +115,10 @@ class Maker {
       if (!known) in.push_back(u);
     }
     op.add("op", JsonValue::of("compute")).add("in", JsonValue::array_of(in)).add("out", JsonValue::of(name));
-    op.add("def", JsonValue::of(name + "[" + list(std::vector<std::string>(indices.begin(), indices.end() - static_cast<long>(reduced.size()))) +
-                                "] = " + value + where + ranges));
+    op.add("def",
+           JsonValue::of(name + "[" +
+                         list(std::vector<std::string>(indices.begin(), indices.end() - static_cast<long>(reduced.size()))) +
+                         "] = " + value + where + ranges));
     ops_.items.push_back(std::move(op));
     made_.statements.push_back({name, indices});
     used_.clear();
@@ -144,7 +148,8 @@ class Maker {
     static const std::vector<std::string> kKinds = {"sum", "sum", "sum", "max", "min", "prod"};
     const std::vector<std::string> reduced = {indices.back()};
     std::string where;
-    if (indices.size() > 1 && random_.chance(30)) where = " where " + indices.back() + (random_.chance(50) ? " <= " : " > ") + indices[0];
+    if (indices.size() > 1 && random_.chance(30))
+      where = " where " + indices.back() + (random_.chance(50) ? " <= " : " > ") + indices[0];
     const std::string body = combine(read(base.shape, indices), read(base.shape, indices));
     compute(name, base.shape, indices, reduced, random_.pick(kKinds) + "[" + list(reduced) + "](" + body + ")", where);
   }
@@ -164,8 +169,9 @@ class Maker {
     sweep.replace(at, 4, "= 1;");
     JsonValue op = JsonValue::object();
     op.add("op", JsonValue::of("loops")).add("in", JsonValue::array_of({base.name, "N"})).add("out", JsonValue::of(name));
-    op.add("code", JsonValue::array_of({open + name + subscript + " = " + base.name + subscript + ";",
-                                        sweep + name + subscript + " = " + combine(name + subscript, name + before, kPlainForms) + ";"}));
+    op.add("code", JsonValue::array_of(
+                       {open + name + subscript + " = " + base.name + subscript + ";",
+                        sweep + name + subscript + " = " + combine(name + subscript, name + before, kPlainForms) + ";"}));
     ops_.items.push_back(std::move(op));
     tensors_.add(name, declaration(base.shape));
     made_.statements.push_back({name, loops});

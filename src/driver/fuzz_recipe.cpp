@@ -14,7 +14,8 @@ Argument texts(const std::vector<std::string>& list) {
 }
 
 std::vector<std::string> shuffled(std::vector<std::string> list, FuzzRandom& random) {
-  for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
+  for (std::size_t i = list.size(); i > 1; --i)
+    std::swap(list[i - 1], list[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
   return list;
 }
 
@@ -91,20 +92,21 @@ Step random_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
 
 Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random) {
   Recipe recipe;
-  if (random.chance(15)) return recipe;   // all left to the scheduler
+  if (random.chance(15)) return recipe;  // all left to the scheduler
   recipe.variants_hole = false;
   recipe.variants.emplace_back();
   Variant& variant = recipe.variants.back();
   variant.groups_hole = false;
   for (std::size_t at = 0; at < program.statements.size();) {
-    const std::size_t count = std::min<std::size_t>(static_cast<std::size_t>(1 + random.below(3)), program.statements.size() - at);
+    const std::size_t count =
+        std::min<std::size_t>(static_cast<std::size_t>(1 + random.below(3)), program.statements.size() - at);
     const std::vector<FuzzStatement> members(program.statements.begin() + static_cast<long>(at),
                                              program.statements.begin() + static_cast<long>(at + count));
     Group group;
     group.name = "k" + std::to_string(variant.groups.size());
     for (const FuzzStatement& s : members) group.ops.push_back(s.name);
     group.steps_hole = random.chance(25);
-    std::vector<FuzzStatement> nests;   // scalars have no loop to name
+    std::vector<FuzzStatement> nests;  // scalars have no loop to name
     for (const FuzzStatement& s : members)
       if (!s.loops.empty()) nests.push_back(s);
     const int steps = group.steps_hole || nests.empty() ? 0 : random.below(5);

@@ -20,7 +20,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::int64_t kMostSteps = 400'000'000;   // of the interpreter: some seconds
+constexpr std::int64_t kMostSteps = 400'000'000;  // of the interpreter: some seconds
 
 constexpr double kMostOperations = 3e6;
 
@@ -39,7 +39,8 @@ Result<LoopProgram> scheduled(const Program& program, const SymbolValues& symbol
   return std::move(done->loops);
 }
 
-Result<HostTensors> interpreted(const LoopProgram& loops, const SymbolValues& symbols, HostTensors tensors, std::uint64_t seed, std::string* findings) {
+Result<HostTensors> interpreted(const LoopProgram& loops, const SymbolValues& symbols, HostTensors tensors, std::uint64_t seed,
+                                std::string* findings) {
   InterpretOptions options;
   options.seed = seed;
   options.max_steps = kMostSteps;
@@ -53,7 +54,9 @@ Result<HostTensors> interpreted(const LoopProgram& loops, const SymbolValues& sy
 HostTensors arguments_of(const LoopProgram& loops, HostTensors tensors) {
   static const std::string kGiven = ".given";
   for (const std::string& name : loops.inputs) {
-    if (tensors.count(name) || name.size() <= kGiven.size() || name.compare(name.size() - kGiven.size(), kGiven.size(), kGiven) != 0) continue;
+    if (tensors.count(name) || name.size() <= kGiven.size() ||
+        name.compare(name.size() - kGiven.size(), kGiven.size(), kGiven) != 0)
+      continue;
     tensors[name] = tensors.at(name.substr(0, name.size() - kGiven.size()));
   }
   return tensors;
@@ -61,7 +64,8 @@ HostTensors arguments_of(const LoopProgram& loops, HostTensors tensors) {
 
 // The case's own failure, or nothing when the outside world failed.
 bool ends_the_run(const Diagnostics& errors) {
-  return errors.front().code == Code::kNoGpu || errors.front().code == Code::kNoCudaCompiler || errors.front().code == Code::kCudaCall;
+  return errors.front().code == Code::kNoGpu || errors.front().code == Code::kNoCudaCompiler ||
+         errors.front().code == Code::kCudaCall;
 }
 
 Result<GpuCaseResult> failed(GpuCaseResult result, const Diagnostics& errors) {
@@ -77,7 +81,7 @@ std::vector<GpuCase> operator_cases() {
   for (const OpDef* op : all_ops())
     for (std::size_t n = 0; n < op->samples.size(); ++n) {
       const Result<Program> program = sample_program(*op, op->samples[n], op->required_outputs);
-      if (!program) continue;   // the table's own tests report it
+      if (!program) continue;  // the table's own tests report it
       cases.push_back({op->name + ", sample " + std::to_string(n), *program, {}});
     }
   return cases;
@@ -136,7 +140,8 @@ Result<GpuCaseResult> check_on_gpu(const GpuCase& test, GpuExecutor executor, st
   // Only the comparison counts: a sample may well have inputs that verify would call poor (all equal, clamped gathers).
   const Verdict verdict = verify(*program, *reference, outputs, false);
   result.verified = !verdict.outputs.empty();
-  for (const OutputVerdict& o : verdict.outputs) result.verified = result.verified && o.wrong == 0 && o.verified_elements + o.ambiguous == o.elements;
+  for (const OutputVerdict& o : verdict.outputs)
+    result.verified = result.verified && o.wrong == 0 && o.verified_elements + o.ambiguous == o.elements;
   if (!result.verified) result.reason = verdict.reason;
   result.max_abs_error = verdict.max_abs_error;
   result.tolerance = verdict.tolerance;

@@ -16,15 +16,15 @@ namespace facet {
 enum class GpuExecutor { kInterpreter, kDevice };
 
 struct GpuCase {
-  std::string name;                    // "softmax, sample 2" | "examples/01_matmul_bias_gelu"
-  Program program;                     // not elaborated
+  std::string name;  // "softmax, sample 2" | "examples/01_matmul_bias_gelu"
+  Program program;   // not elaborated
   SymbolValues symbols;
 };
 
 struct GpuCaseResult {
   std::string name;
   bool verified = false;
-  std::string reason;                  // why not
+  std::string reason;  // why not
   double max_abs_error = 0, tolerance = 0;
   int kernels = 0;
   double compile_ms = 0, time_ms = 0;  // device only

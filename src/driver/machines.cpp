@@ -42,7 +42,8 @@ Result<Machine> machine_in_force(const Options& options, bool measured) {
     const bool known = base == "cuda" ? read_architecture(name, &machine.gpu) : cpu_for_isa(name, host, &machine.cpu);
     if (!known)
       return diagnose(Code::kBadTarget, {}, {options.target},
-                      {base == "cuda" ? "cuda targets are cuda:sm_70 to cuda:sm_120, cuda:sm_90a" : "openmp targets are openmp:avx2, openmp:avx512, "
+                      {base == "cuda" ? "cuda targets are cuda:sm_70 to cuda:sm_120, cuda:sm_90a"
+                                      : "openmp targets are openmp:avx2, openmp:avx512, "
                                         "openmp:znver4 and other x86-64 CPU names"});
   }
   if (measured && machine.cpu.peak_f32_gflop_s <= 0) add_measured_ceilings(machine.cpu);

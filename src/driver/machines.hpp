@@ -6,8 +6,8 @@
 
 namespace facet {
 
-// Detection, then --machine, then the instruction set of "openmp:NAME" or the architecture of "cuda:sm_NN". With `measured`, the
-// ceilings are measured (once per machine) unless a file gives them.
+// Detection, then --machine, then the instruction set of "openmp:NAME" or the architecture of "cuda:sm_NN". With `measured`,
+// the ceilings are measured (once per machine) unless a file gives them.
 Result<Machine> machine_in_force(const Options& options, bool measured);
 
 }  // namespace facet

@@ -12,23 +12,23 @@ namespace facet {
 
 struct Options {
   std::string verb;
-  std::vector<std::string> files;          // program, recipes, or what `import` takes
+  std::vector<std::string> files;  // program, recipes, or what `import` takes
   std::string target = "openmp";
-  std::string schedule;                    // recipe file; "" plans one
-  std::vector<std::string> set;            // NAME=VALUE
-  std::vector<std::string> inputs;         // NAME=FILE.npy
-  std::vector<std::string> numerics;       // key=value
-  std::string output;                      // -o of schedule, compile, import; --output of run
+  std::string schedule;               // recipe file; "" plans one
+  std::vector<std::string> set;       // NAME=VALUE
+  std::vector<std::string> inputs;    // NAME=FILE.npy
+  std::vector<std::string> numerics;  // key=value
+  std::string output;                 // -o of schedule, compile, import; --output of run
   std::string stage = "graph";
   std::string html;
   std::string machine;
   std::string compiler;
   std::string fusion = "on";
   std::string emit;
-  int threads = 0;                         // 0: all that this process may use
+  int threads = 0;  // 0: all that this process may use
   double time_budget_s = 10;
   std::uint64_t seed = 1;
-  std::int64_t count = 100;                // fuzz
+  std::int64_t count = 100;  // fuzz
   bool json = false;
   bool verify = false;
   bool time = false;
@@ -38,7 +38,7 @@ struct Options {
 // The command line as Options; help and version texts, and a complaint for everything else.
 struct CommandLine {
   Options options;
-  std::string answer;                      // help or version text: print it and end with 0
+  std::string answer;  // help or version text: print it and end with 0
 };
 Result<CommandLine> parse_command_line(int argc, const char* const* argv);
 

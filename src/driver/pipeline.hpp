@@ -12,9 +12,9 @@ namespace facet {
 
 // A program ready to be lowered, with what the command line says about it.
 struct Loaded {
-  Program program;          // elaborated, --numerics applied
-  std::string hash;         // of the program as written
-  SymbolValues sizes;       // defaults and --set
+  Program program;     // elaborated, --numerics applied
+  std::string hash;    // of the program as written
+  SymbolValues sizes;  // defaults and --set
 };
 
 // read -> elaborate -> validate.

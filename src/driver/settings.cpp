@@ -54,7 +54,8 @@ Result<SymbolValues> sizes_in_force(const Program& program, const std::vector<st
     sizes[name] = number;
   }
   for (const ExprPtr& a : program.assumptions)
-    if (evaluate_index(a, sizes) == 0) return diagnose(Code::kAssumptionBroken, {}, {to_text(a)}, {"the sizes are " + sizes_text(sizes)});
+    if (evaluate_index(a, sizes) == 0)
+      return diagnose(Code::kAssumptionBroken, {}, {to_text(a)}, {"the sizes are " + sizes_text(sizes)});
   return sizes;
 }
 
@@ -81,8 +82,10 @@ Result<Done> override_numerics(const std::vector<std::string>& settings, Numeric
                       did_you_mean(key, {"reassociate", "contract", "approximate", "denormals"}));
     }
     if (!good)
-      return diagnose(Code::kBadAssignment, {},
-                      {"--numerics", "reassociate=strict|tree|free, contract=true|false, approximate=true|false, denormals=keep|flush", text});
+      return diagnose(
+          Code::kBadAssignment, {},
+          {"--numerics", "reassociate=strict|tree|free, contract=true|false, approximate=true|false, denormals=keep|flush",
+           text});
   }
   return Done{};
 }

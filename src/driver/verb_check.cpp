@@ -34,12 +34,16 @@ Result<Outcome> verb_check(const Options& options) {
   std::string list;
   for (const std::string& name : p.tensor_order) {
     const Tensor& t = p.tensor(name);
-    if (name.find('.') != std::string::npos) continue;   // made by the tool, not by the user
+    if (name.find('.') != std::string::npos) continue;  // made by the tool, not by the user
     ++tensors;
     const bool input = std::find(p.inputs.begin(), p.inputs.end(), name) != p.inputs.end();
     const bool output = std::find(p.outputs.begin(), p.outputs.end(), name) != p.outputs.end();
-    list += "  " + std::string(t.data ? "constant " : input ? "input    " : output ? "output   " : "         ") + name + ": " +
-            shape_text(t) + "\n";
+    list += "  " +
+            std::string(t.data   ? "constant "
+                        : input  ? "input    "
+                        : output ? "output   "
+                                 : "         ") +
+            name + ": " + shape_text(t) + "\n";
   }
   for (const Node& n : p.nodes) statements += static_cast<int>(n.equations.size()) + count_statements(n.loops);
   outcome.text = p.name + ": ok\n";

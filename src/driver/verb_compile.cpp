@@ -18,7 +18,7 @@ namespace {
 
 struct Folder {
   std::string path;
-  std::vector<std::string> files;      // written, relative
+  std::vector<std::string> files;  // written, relative
 
   Result<Done> write(const std::string& name, const std::string& text) {
     files.push_back(name);
@@ -42,8 +42,12 @@ JsonValue arguments_json(const Module& module, const Program& program) {
   JsonValue list = JsonValue::array();
   for (const ArgumentInfo& a : module.arguments) {
     JsonValue one = JsonValue::object();
-    one.add("field", JsonValue::of(a.field)).add("tensor", JsonValue::of(a.tensor)).add("kind", JsonValue::of(kinds[static_cast<int>(a.kind)]));
-    one.add("dtype", JsonValue::of(to_text(a.dtype))).add("shape", shape_json(a.shape)).add("updated_in_place", JsonValue::of(a.in_out));
+    one.add("field", JsonValue::of(a.field))
+        .add("tensor", JsonValue::of(a.tensor))
+        .add("kind", JsonValue::of(kinds[static_cast<int>(a.kind)]));
+    one.add("dtype", JsonValue::of(to_text(a.dtype)))
+        .add("shape", shape_json(a.shape))
+        .add("updated_in_place", JsonValue::of(a.in_out));
     const auto tensor = program.tensors.find(a.tensor);
     if (tensor != program.tensors.end() && tensor->second.data && tensor->second.data->kind == TensorData::Kind::kFile)
       one.add("file", JsonValue::of("weights/" + a.tensor + ".npy"));
@@ -96,7 +100,9 @@ Result<std::string> manifest_text(const Loaded& loaded, const Options& options, 
     symbols.items.push_back(one.add("default", JsonValue::of(s.value)));
   }
   JsonValue root = JsonValue::object();
-  root.add("facet", JsonValue::of(FACET_VERSION)).add("program", JsonValue::of(loaded.program.name)).add("hash", JsonValue::of(loaded.hash));
+  root.add("facet", JsonValue::of(FACET_VERSION))
+      .add("program", JsonValue::of(loaded.program.name))
+      .add("hash", JsonValue::of(loaded.hash));
   root.add("target", JsonValue::of(options.target)).add("symbols", std::move(symbols));
   root.add("arguments", arguments_json(module, loaded.program)).add("kernels", kernels_json(module, launches));
   root.add("memory", memory_json(built.loops)).add("recipe", recipe->root);
@@ -151,7 +157,8 @@ Result<Done> write_emitted(const Options& options, const CudaModule& module, con
     const std::size_t comma = std::min(options.emit.find(',', at), options.emit.size());
     const std::string kind = options.emit.substr(at, comma - at);
     at = comma + 1;
-    Result<std::string> text = diagnose(Code::kBadCommandLine, {}, {"--emit takes ptx and sass for cuda, found \"" + kind + "\""});
+    Result<std::string> text =
+        diagnose(Code::kBadCommandLine, {}, {"--emit takes ptx and sass for cuda, found \"" + kind + "\""});
     if (kind == "ptx") text = compile_ptx(module.module.source.text, module.module.source.name, how);
     if (kind == "sass") {
       const Result<CudaBinary> binary = compile_cuda(module.module.source.text, module.module.source.name, how);
@@ -165,7 +172,8 @@ Result<Done> write_emitted(const Options& options, const CudaModule& module, con
   return Done{};
 }
 
-Result<Done> write_cuda(const Loaded& loaded, const Options& options, const Machine& machine, const Built& built, Folder* folder) {
+Result<Done> write_cuda(const Loaded& loaded, const Options& options, const Machine& machine, const Built& built,
+                        Folder* folder) {
   CudaPrintOptions print;
   print.machine = machine.gpu;
   Result<HostTensors> constants = embedded_constants(loaded);
@@ -185,7 +193,8 @@ Result<Done> write_cuda(const Loaded& loaded, const Options& options, const Mach
     if (!written) return written;
   }
   CudaCompileOptions how;
-  if (const std::size_t colon = options.target.find(':'); colon != std::string::npos) how.arch = options.target.substr(colon + 1);
+  if (const std::size_t colon = options.target.find(':'); colon != std::string::npos)
+    how.arch = options.target.substr(colon + 1);
   const Result<Done> emitted = write_emitted(options, *module, how, folder);
   if (!emitted) return emitted;
   const Result<std::string> manifest = manifest_text(loaded, options, built, module->module, &module->kernels);
@@ -197,7 +206,8 @@ Result<Done> write_cuda(const Loaded& loaded, const Options& options, const Mach
 
 Result<Outcome> verb_compile(const Options& options) {
   if (target_base(options) == "reference")
-    return diagnose(Code::kBadCommandLine, {}, {"the target reference has no sources to write"}, {"use --target openmp or --target cuda"});
+    return diagnose(Code::kBadCommandLine, {}, {"the target reference has no sources to write"},
+                    {"use --target openmp or --target cuda"});
   const Result<Loaded> loaded = load_program(options);
   if (!loaded) return loaded.errors();
   const Result<Machine> machine = machine_in_force(options, false);
@@ -208,7 +218,7 @@ Result<Outcome> verb_compile(const Options& options) {
   if (!made) return made.errors();
   Folder folder{options.output, {}};
   const Result<Done> written = target_base(options) == "cuda" ? write_cuda(*loaded, options, *machine, *built, &folder)
-                                                               : write_openmp(*loaded, options, *built, &folder);
+                                                              : write_openmp(*loaded, options, *built, &folder);
   if (!written) return written.errors();
   Outcome outcome;
   for (const std::string& file : folder.files) outcome.text += "wrote " + options.output + "/" + file + "\n";

@@ -12,8 +12,8 @@ namespace facet {
 namespace {
 
 struct Change {
-  std::string kind;      // "kernels", "step", "target", "program", "graph", "memory"
-  std::string where;     // "variant 0, kernel of h0, h1"
+  std::string kind;   // "kernels", "step", "target", "program", "graph", "memory"
+  std::string where;  // "variant 0, kernel of h0, h1"
   std::string first, second;
   std::string effect;
 };
@@ -124,8 +124,8 @@ Result<Outcome> verb_diff(const Options& options) {
     diff_variants(i < a->variants.size() ? a->variants[i] : kNone, i < b->variants.size() ? b->variants[i] : kNone,
                   "variant " + std::to_string(i), &changes);
   if (a->memory_order != b->memory_order || a->arena != b->arena)
-    changes.push_back({"memory", "recipe", ops_text(a->memory_order) + " " + a->arena, ops_text(b->memory_order) + " " + b->arena,
-                       "where intermediate tensors live"});
+    changes.push_back({"memory", "recipe", ops_text(a->memory_order) + " " + a->arena,
+                       ops_text(b->memory_order) + " " + b->arena, "where intermediate tensors live"});
   Outcome outcome;
   JsonValue list = JsonValue::array();
   for (const Change& c : changes) {

@@ -16,7 +16,7 @@ namespace {
 struct Finding {
   std::string part;
   bool there = false;
-  std::string detail;      // version or reason
+  std::string detail;  // version or reason
   std::string remedy;
 };
 
@@ -36,7 +36,8 @@ std::vector<Finding> findings() {
   list.push_back(compiler_finding("g++", "g++"));
   list.push_back(compiler_finding("clang++", "clang-19"));
   const Result<std::string> cache = cache_folder();
-  list.push_back({"cache folder", cache.ok(), cache ? *cache : first_line(cache.errors()), "set XDG_CACHE_HOME to a folder you may write"});
+  list.push_back({"cache folder", cache.ok(), cache ? *cache : first_line(cache.errors()),
+                  "set XDG_CACHE_HOME to a folder you may write"});
   const Result<CudaDevice> gpu = cuda_device();
   list.push_back({"GPU", gpu.ok(), gpu ? gpu->name + ", " + gpu->arch + ", driver " + gpu->driver : first_line(gpu.errors()),
                   "the target cuda needs an NVIDIA GPU and its driver; sources can be written without them"});
@@ -62,8 +63,8 @@ Result<Outcome> verb_doctor(const Options& options) {
   }
   const CpuMachine& cpu = machine->cpu;
   char line[300];
-  std::snprintf(line, sizeof line, "  CPU   %s, %s, %d cores, %d-byte vectors: %.4g GFLOP/s f32 a core, %.4g GB/s copy\n", cpu.name.c_str(),
-                cpu.isa.c_str(), cpu.cores, cpu.vector_bytes, cpu.peak_f32_gflop_s, cpu.copy_gb_s);
+  std::snprintf(line, sizeof line, "  CPU   %s, %s, %d cores, %d-byte vectors: %.4g GFLOP/s f32 a core, %.4g GB/s copy\n",
+                cpu.name.c_str(), cpu.isa.c_str(), cpu.cores, cpu.vector_bytes, cpu.peak_f32_gflop_s, cpu.copy_gb_s);
   outcome.text += line;
   const Result<JsonDocument> described = parse_json(to_json(*machine), "");
   outcome.json.add("version", JsonValue::of(FACET_VERSION)).add("parts", std::move(parts));

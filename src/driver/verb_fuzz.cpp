@@ -22,10 +22,10 @@ namespace facet {
 
 namespace {
 
-constexpr std::int64_t kMaxSteps = 50000000;   // of the interpreter; a program here takes some thousands
+constexpr std::int64_t kMaxSteps = 50000000;  // of the interpreter; a program here takes some thousands
 
 struct Tally {
-  std::map<std::string, std::int64_t> accepted, refused;   // by kind of step; refusals by "step: reason"
+  std::map<std::string, std::int64_t> accepted, refused;  // by kind of step; refusals by "step: reason"
 };
 
 // "" when all is well, else what went wrong.
@@ -61,7 +61,8 @@ std::string try_recipe(const Program& program, const Recipe& recipe, const Sched
     if (!report) return std::string("the tree ") + names[i] + " cannot be interpreted: " + to_text(report.errors());
     if (!report->clean()) return std::string("the tree ") + names[i] + ": " + to_text(*report);
     for (const std::string& name : program.outputs)
-      if (buffers.at(name).bytes != expected.at(name).bytes) return std::string("the tree ") + names[i] + ": " + name + " is wrong";
+      if (buffers.at(name).bytes != expected.at(name).bytes)
+        return std::string("the tree ") + names[i] + ": " + name + " is wrong";
   }
   return "";
 }
@@ -145,8 +146,8 @@ Result<Outcome> verb_fuzz(const Options& options) {
   }
   std::int64_t accepted = 0, refused = 0;
   JsonValue accepted_json = counts_json(tally.accepted, &accepted), refused_json = counts_json(tally.refused, &refused);
-  outcome.text += std::to_string(options.count) + " pairs, " + std::to_string(misses.items.size()) + " misses, " + std::to_string(accepted) +
-                  " steps done, " + std::to_string(refused) + " recipes refused\n";
+  outcome.text += std::to_string(options.count) + " pairs, " + std::to_string(misses.items.size()) + " misses, " +
+                  std::to_string(accepted) + " steps done, " + std::to_string(refused) + " recipes refused\n";
   for (const auto& [name, count] : tally.accepted) outcome.text += "  done    " + name + ": " + std::to_string(count) + "\n";
   for (const auto& [name, count] : tally.refused) outcome.text += "  refused " + name + ": " + std::to_string(count) + "\n";
   outcome.json.add("count", JsonValue::of(options.count)).add("accepted", std::move(accepted_json));

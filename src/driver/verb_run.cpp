@@ -53,7 +53,9 @@ JsonValue kernels_json(const Execution& e) {
   for (const KernelReport& k : e.kernels) {
     const bool timed = k.time_ms > 0;
     JsonValue one = JsonValue::object();
-    one.add("name", JsonValue::of(k.name)).add("ops", JsonValue::array_of(k.ops)).add("time_ms", number_or_null(k.time_ms, timed));
+    one.add("name", JsonValue::of(k.name))
+        .add("ops", JsonValue::array_of(k.ops))
+        .add("time_ms", number_or_null(k.time_ms, timed));
     one.add("flops", JsonValue::of(k.flops)).add("bytes", JsonValue::of(k.bytes));
     one.add("gflops", number_or_null(k.gflops, timed)).add("gbps", number_or_null(k.gbps, timed));
     list.items.push_back(one.add("fraction_of_bound", number_or_null(k.fraction_of_bound, timed && k.fraction_of_bound > 0)));
@@ -89,13 +91,14 @@ void report(const Loaded& loaded, const Options& options, const Execution& e, co
   j.add("threads", JsonValue::of(e.threads)).add("compiler", JsonValue::of(e.compiler));
   if (!e.device.empty()) j.add("device", JsonValue::of(e.device));
   out->text = loaded.program.name + sizes_text + " on " + e.target + (e.device.empty() ? "" : " (" + e.device + ")") +
-              format(": %.4g ms", e.time_ms) + (std::string(options.time ? " (median)" : "")) + format(", compiled in %.4g ms\n", e.compile_ms);
+              format(": %.4g ms", e.time_ms) + (std::string(options.time ? " (median)" : "")) +
+              format(", compiled in %.4g ms\n", e.compile_ms);
   if (options.time) out->text += to_text(e.kernels);
   if (!known) return;
   out->text += verdict->verified
                    ? "verified: " + std::to_string(verdict->verified_elements) + " elements" +
-                         format(", largest error %.3g", verdict->max_abs_error) + format(" (relative %.3g)", verdict->max_rel_error) +
-                         format(", allowed %.3g", verdict->tolerance) +
+                         format(", largest error %.3g", verdict->max_abs_error) +
+                         format(" (relative %.3g)", verdict->max_rel_error) + format(", allowed %.3g", verdict->tolerance) +
                          (verdict->ambiguous ? ", " + std::to_string(verdict->ambiguous) + " ambiguous" : "") + "\n"
                    : "NOT VERIFIED: " + verdict->reason + "\n";
   out->status = verdict->verified ? 0 : 1;

@@ -80,7 +80,8 @@ Result<Outcome> verb_schedule(const Options& options) {
 
 Result<Outcome> verb_legal(const Options& options) {
   if (options.schedule.empty())
-    return diagnose(Code::kBadCommandLine, {}, {"legal needs --schedule RECIPE"}, {"facet schedule PROGRAM -o R.json writes one to start from"});
+    return diagnose(Code::kBadCommandLine, {}, {"legal needs --schedule RECIPE"},
+                    {"facet schedule PROGRAM -o R.json writes one to start from"});
   const Result<Context> c = context_of(options);
   if (!c) return c.errors();
   const Result<Recipe> wanted = wanted_recipe(c->loaded, options);
@@ -99,7 +100,8 @@ Result<Outcome> verb_legal(const Options& options) {
   outcome.json.add("repair", report->repair.empty() ? JsonValue::null() : *repair);
   if (!legal) outcome.json.add("message", JsonValue::of(report->message));
   outcome.text = legal ? "legal\n" : "illegal: " + report->message + "\n";
-  if (!report->step.empty()) outcome.text += "  step " + report->step + (report->verb.empty() ? "" : " (" + report->verb + ")") + "\n";
+  if (!report->step.empty())
+    outcome.text += "  step " + report->step + (report->verb.empty() ? "" : " (" + report->verb + ")") + "\n";
   if (!report->violation_text.empty()) outcome.text += "  violated: " + report->violation_text + "\n";
   if (!report->repair.empty()) outcome.text += "  repair: insert before it " + write_json_compact(*repair) + "\n";
   return outcome;
@@ -149,8 +151,8 @@ JsonValue kernels_json(const Built& built, const SymbolValues& sizes, const CpuM
     std::string ops;
     for (const std::string& op : k.ops) ops += (ops.empty() ? "" : ", ") + op;
     char line[160];
-    std::snprintf(line, sizeof line, ": %.4g MFLOP, %.4g MB, at least %.4g ms by %s\n", flops / 1e6, bytes / 1e6, std::max(compute, memory),
-                  compute > memory ? "compute" : "memory");
+    std::snprintf(line, sizeof line, ": %.4g MFLOP, %.4g MB, at least %.4g ms by %s\n", flops / 1e6, bytes / 1e6,
+                  std::max(compute, memory), compute > memory ? "compute" : "memory");
     *text += "kernel " + k.name + " (" + ops + ")" + line;
   }
   return list;
@@ -167,7 +169,8 @@ Result<Outcome> verb_explain(const Options& options) {
   const Result<Built> built = build_loops(c->loaded, options, c->machine);
   if (!built) return built.errors();
   Outcome outcome;
-  JsonValue edges = JsonValue::array(), promotions = JsonValue::array(), loops = JsonValue::array(), given_up = JsonValue::array();
+  JsonValue edges = JsonValue::array(), promotions = JsonValue::array(), loops = JsonValue::array(),
+            given_up = JsonValue::array();
   const int threads = options.threads > 0 ? options.threads : measured->cpu.cores;
   JsonValue kernels = kernels_json(*built, c->loaded.sizes, measured->cpu, threads, &outcome.text);
   for (const LedgerEntry& e : built->plan.ledger) {

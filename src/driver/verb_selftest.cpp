@@ -10,7 +10,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::int64_t kLargest = 37;   // sizes of programs with symbols: ragged for every tile
+constexpr std::int64_t kLargest = 37;  // sizes of programs with symbols: ragged for every tile
 
 struct Summary {
   std::int64_t cases = 0, verified = 0;
@@ -50,18 +50,22 @@ Result<Outcome> verb_selftest(const Options& options) {
   }
   Summary summary;
   for (const GpuCase& c : cases) {
-    const Result<GpuCaseResult> r = check_on_gpu(c, on_device ? GpuExecutor::kDevice : GpuExecutor::kInterpreter, options.seed, false);
+    const Result<GpuCaseResult> r =
+        check_on_gpu(c, on_device ? GpuExecutor::kDevice : GpuExecutor::kInterpreter, options.seed, false);
     if (!r) return r.errors();
     add(&summary, *r);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   char line[160];
-  std::snprintf(line, sizeof line, "%lld of %lld cases verified in %.0f s (compiling: %.0f s) on ", static_cast<long long>(summary.verified),
-                static_cast<long long>(summary.cases), seconds, summary.compile_ms / 1000);
+  std::snprintf(line, sizeof line, "%lld of %lld cases verified in %.0f s (compiling: %.0f s) on ",
+                static_cast<long long>(summary.verified), static_cast<long long>(summary.cases), seconds,
+                summary.compile_ms / 1000);
   Outcome outcome;
   outcome.text = summary.text + line + where + "\n";
   outcome.json = JsonValue::object();
-  outcome.json.add("target", JsonValue::of(target)).add("device", JsonValue::of(where)).add("cases", JsonValue::of(summary.cases));
+  outcome.json.add("target", JsonValue::of(target))
+      .add("device", JsonValue::of(where))
+      .add("cases", JsonValue::of(summary.cases));
   outcome.json.add("verified", JsonValue::of(summary.verified)).add("failures", std::move(summary.failures));
   outcome.status = summary.verified == summary.cases ? 0 : 1;
   return outcome;

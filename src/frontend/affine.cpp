@@ -48,8 +48,9 @@ bool chain_overflows(Op op, const ExprPtr& a, const ExprPtr& b) {
 }  // namespace
 
 ExprPtr IndexBuilder::fail(const Syntax& s, const std::string& why) {
-  errors_->push_back(diagnose(Code::kNotAffine, source_.at(s.begin), {source_.slice(s.begin, s.end), why},
-                              {"an index is a sum of indices and symbols times constants; / and % by positive constants, min and max are allowed"}));
+  errors_->push_back(diagnose(
+      Code::kNotAffine, source_.at(s.begin), {source_.slice(s.begin, s.end), why},
+      {"an index is a sum of indices and symbols times constants; / and % by positive constants, min and max are allowed"}));
   return nullptr;
 }
 
@@ -143,7 +144,7 @@ ExprPtr IndexBuilder::condition(const Syntax& s) {
     const ExprPtr b = index(*s.args[1]);
     return a && b ? binary(s.op, a, b) : nullptr;
   }
-  if (language_ == Language::kC) {   // C: an integer is true when it is not zero
+  if (language_ == Language::kC) {  // C: an integer is true when it is not zero
     const ExprPtr a = index(s);
     return a ? binary(Op::kNe, a, idx(0)) : nullptr;
   }
@@ -154,7 +155,8 @@ namespace {
 
 // One text of symbols, parsed and built by `build`.
 template <class Build>
-Result<ExprPtr> parse_text(const std::string& text, const std::vector<std::string>& symbols, const Place& place, const Build& build) {
+Result<ExprPtr> parse_text(const std::string& text, const std::vector<std::string>& symbols, const Place& place,
+                           const Build& build) {
   const SourceText source(text, place);
   Result<std::vector<Token>> tokens = lex(source, Language::kEquation);
   if (!tokens) return tokens.errors();
@@ -163,16 +165,21 @@ Result<ExprPtr> parse_text(const std::string& text, const std::vector<std::strin
   if (syntax && !parser.at_end()) parser.fail("an operator or the end of the text");
   if (!parser.errors().empty()) return parser.errors();
   Diagnostics errors;
-  IndexBuilder builder(source, Language::kEquation, [&](const Syntax& s) -> ExprPtr {
-    if (s.kind == Syntax::Kind::kName && std::find(symbols.begin(), symbols.end(), s.name) != symbols.end()) return index(s.name);
-    if (s.kind == Syntax::Kind::kName) {
-      errors.push_back(diagnose(Code::kUnknownNameInText, source.at(s.offset), {s.name, "a symbol of this program"},
-                                did_you_mean(s.name, symbols)));
-    } else {
-      errors.push_back(diagnose(Code::kNotAffine, source.at(s.begin), {source.slice(s.begin, s.end), "only symbols can be used here"}));
-    }
-    return nullptr;
-  }, &errors);
+  IndexBuilder builder(
+      source, Language::kEquation,
+      [&](const Syntax& s) -> ExprPtr {
+        if (s.kind == Syntax::Kind::kName && std::find(symbols.begin(), symbols.end(), s.name) != symbols.end())
+          return index(s.name);
+        if (s.kind == Syntax::Kind::kName) {
+          errors.push_back(diagnose(Code::kUnknownNameInText, source.at(s.offset), {s.name, "a symbol of this program"},
+                                    did_you_mean(s.name, symbols)));
+        } else {
+          errors.push_back(
+              diagnose(Code::kNotAffine, source.at(s.begin), {source.slice(s.begin, s.end), "only symbols can be used here"}));
+        }
+        return nullptr;
+      },
+      &errors);
   const ExprPtr e = build(builder, *syntax);
   if (!e) return errors;
   return e;
@@ -213,14 +220,15 @@ bool is_affine(const ExprPtr& e, const std::set<std::string>& names) {
 
 namespace {
 
-// sum of coefficient * atom + constant; atoms are kept by their text. Exact in 128 bits: a part with a larger factor is an atom.
+// sum of coefficient * atom + constant; atoms are kept by their text. Exact in 128 bits: a part with a larger factor is an
+// atom.
 struct LinearForm {
   std::map<std::string, __int128> terms;
   __int128 constant = 0;
 };
 
 void add_scaled(const ExprPtr& e, __int128 scale, LinearForm* form) {
-  constexpr __int128 kLimit = static_cast<__int128>(1) << 50;   // times a 64-bit literal, times a thousand terms, fits
+  constexpr __int128 kLimit = static_cast<__int128>(1) << 50;  // times a 64-bit literal, times a thousand terms, fits
   const __int128 factor = e->op == Op::kMul && is_constant(e->args[0]) ? scale * e->args[0]->int_value : 0;
   if (e->op == Op::kLiteral) {
     form->constant += scale * e->int_value;

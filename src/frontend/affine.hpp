@@ -37,8 +37,8 @@ class IndexBuilder {
   IndexBuilder(const SourceText& source, Language language, IndexLeaf leaf, Diagnostics* errors)
       : source_(source), language_(language), leaf_(std::move(leaf)), errors_(errors) {}
 
-  ExprPtr index(const Syntax& s);       // kI64. In C, / and % truncate (kTruncDiv, kTruncMod)
-  ExprPtr condition(const Syntax& s);   // kBool
+  ExprPtr index(const Syntax& s);      // kI64. In C, / and % truncate (kTruncDiv, kTruncMod)
+  ExprPtr condition(const Syntax& s);  // kBool
 
  private:
   ExprPtr arithmetic(const Syntax& s);

@@ -25,7 +25,8 @@ bool parse_left(ExpressionParser& parser, EquationLine* line, const SourceText& 
       if (!found) return false;
       if (found->kind == Syntax::Kind::kName) return parser.fail("',' or ']'"), false;
       return parser.fail(Code::kLeftNotPlain, found->begin, {source.slice(found->begin, found->end)},
-                         {"name the elements by plain indices and restrict them with 'where'"}), false;
+                         {"name the elements by plain indices and restrict them with 'where'"}),
+             false;
     }
     BoundIndex index;
     const Token taken = parser.take();
@@ -105,10 +106,11 @@ class EquationsParser {
     Definition& d = definitions_.at(line->target);
     const std::size_t before = errors_.size();
     LineCompiler compiler(line, context_, &definitions_, &errors_);
-    const bool ok = allowed_target(*line) && compiler.bind() && compiler.find_ranges() && compiler.infer() && give_dtype(*line, &d);
+    const bool ok =
+        allowed_target(*line) && compiler.bind() && compiler.find_ranges() && compiler.infer() && give_dtype(*line, &d);
     if (d.first_line < 0) d.first_line = line->number;
     if (!ok) d.broken = true;
-    if (!ok && errors_.size() == before) incomplete_ = true;   // it reads a name whose own line was wrong
+    if (!ok && errors_.size() == before) incomplete_ = true;  // it reads a name whose own line was wrong
     if (!ok || d.broken) return;
     d.tensor.inferred = d.dtype_known;
     if (!d.dtype_known) {
@@ -122,7 +124,8 @@ class EquationsParser {
   bool allowed_target(const EquationLine& line) {
     const Place place = line.source.at(line.target_offset);
     if (context_.tensors.count(line.target)) {
-      errors_.push_back(diagnose(Code::kAssignsOperand, place, {line.target}, {"define another name, or name it in \"out\" only"}));
+      errors_.push_back(
+          diagnose(Code::kAssignsOperand, place, {line.target}, {"define another name, or name it in \"out\" only"}));
       return false;
     }
     for (const Symbol& s : context_.program->symbols) {
@@ -148,8 +151,8 @@ class EquationsParser {
     const bool fraction = type.form == Form::kFraction && is_float(dtype);
     const bool position = type.form == Form::kPosition && is_integer(dtype);
     if (number || fraction || position || (type.form == Form::kFixed && type.dtype == dtype)) return true;
-    errors_.push_back(diagnose(Code::kDtypeDiffers, line.source.at(line.value->begin), {line.target, describe(type), to_text(dtype)},
-                               {"write cast(" + to_text(dtype) + ", ...)"}));
+    errors_.push_back(diagnose(Code::kDtypeDiffers, line.source.at(line.value->begin),
+                               {line.target, describe(type), to_text(dtype)}, {"write cast(" + to_text(dtype) + ", ...)"}));
     return false;
   }
 
@@ -178,7 +181,8 @@ class EquationsParser {
 
   void finish() {
     for (const EquationLine* line : waiting_)
-      errors_.push_back(diagnose(Code::kOpenDtype, line->source.at(line->value->begin), {line->target}, {"give it one: cast(f32, ...)"}));
+      errors_.push_back(
+          diagnose(Code::kOpenDtype, line->source.at(line->value->begin), {line->target}, {"give it one: cast(f32, ...)"}));
     for (const std::string& out : context_.outs)
       if (!definitions_.count(out) && !incomplete_) errors_.push_back(diagnose(Code::kOutputUndefined, context_.place, {out}));
     result_.equations = std::move(equations_);

@@ -149,7 +149,7 @@ void LineCompiler::attach_condition(const Syntax& condition) {
   const auto binds = [](const std::vector<BoundIndex>& list, const std::string& name) {
     return std::any_of(list.begin(), list.end(), [&](const BoundIndex& i) { return i.name == name; });
   };
-  bool anywhere = false;   // a reduction binds one of the names
+  bool anywhere = false;  // a reduction binds one of the names
   bool attached = false;
   for (auto& [syntax, info] : line_.reductions) {
     bool own = false;
@@ -169,22 +169,25 @@ void LineCompiler::attach_condition(const Syntax& condition) {
     fail(Code::kConditionScope, condition.begin, {quote(condition)},
          {"write the condition inside the reduction: sum[k](... where ...)"});
   } else {
-    line_.conditions.push_back(&condition);   // of left indices, or with a name that its building will complain about
+    line_.conditions.push_back(&condition);  // of left indices, or with a name that its building will complain about
   }
 }
 
 // An index expression or a condition of the indices in scope and the symbols.
 ExprPtr LineCompiler::affine(const Syntax& s, bool condition) {
-  IndexBuilder builder(line_.source, Language::kEquation, [&](const Syntax& leaf) -> ExprPtr {
-    if (leaf.kind == Syntax::Kind::kName && (bound(leaf.name) || is_symbol(leaf.name))) return index(leaf.name);
-    if (is_tensor(leaf.name)) {
-      return fail(Code::kNotAffine, leaf.begin, {quote(leaf), "it reads a tensor"},
-                  {"bounds and conditions are of indices and symbols; choose by data with select(condition, a, b)"});
-    }
-    if (leaf.kind == Syntax::Kind::kCall) return fail(Code::kNotAffine, leaf.begin, {quote(leaf), "it calls a function"});
-    return fail(Code::kUnknownNameInText, leaf.offset, {leaf.name, "an index or symbol that can be used here"},
-                did_you_mean(leaf.name, visible_names()));
-  }, &errors_);
+  IndexBuilder builder(
+      line_.source, Language::kEquation,
+      [&](const Syntax& leaf) -> ExprPtr {
+        if (leaf.kind == Syntax::Kind::kName && (bound(leaf.name) || is_symbol(leaf.name))) return index(leaf.name);
+        if (is_tensor(leaf.name)) {
+          return fail(Code::kNotAffine, leaf.begin, {quote(leaf), "it reads a tensor"},
+                      {"bounds and conditions are of indices and symbols; choose by data with select(condition, a, b)"});
+        }
+        if (leaf.kind == Syntax::Kind::kCall) return fail(Code::kNotAffine, leaf.begin, {quote(leaf), "it calls a function"});
+        return fail(Code::kUnknownNameInText, leaf.offset, {leaf.name, "an index or symbol that can be used here"},
+                    did_you_mean(leaf.name, visible_names()));
+      },
+      &errors_);
   return condition ? builder.condition(s) : builder.index(s);
 }
 
@@ -195,7 +198,7 @@ bool LineCompiler::bounds_from(const RangeSyntax& given, BoundIndex* index) {
 }
 
 bool LineCompiler::extent_from_reads(BoundIndex* index) {
-  if (reads_broken_) return false;   // a complaint about what it reads has been made
+  if (reads_broken_) return false;  // a complaint about what it reads has been made
   const std::vector<std::string> hint = {"add: for " + index->name + " in 0..EXTENT"};
   if (index->extents.empty()) {
     fail(Code::kRangeUnknown, index->offset, {index->name, "it subscripts no axis alone"}, hint);

@@ -60,7 +60,7 @@ ExprPtr LineCompiler::value(const Syntax& s, DType want) {
     case Syntax::Kind::kBinary: return binary_value(s, want);
     case Syntax::Kind::kCall: return call_value(s, want);
     case Syntax::Kind::kReduction: return reduction_value(s, want);
-    case Syntax::Kind::kConditional: break;   // C only
+    case Syntax::Kind::kConditional: break;  // C only
   }
   return nullptr;
 }
@@ -125,9 +125,12 @@ ExprPtr LineCompiler::gathered(const Syntax& s, bool* wraps) {
     return subscript(*s.args[0], wraps);
   }
   const Syntax* element = &s;
-  while (element->kind == Syntax::Kind::kCall && element->name == "cast" && element->args.size() == 2) element = element->args[1].get();
+  while (element->kind == Syntax::Kind::kCall && element->name == "cast" && element->args.size() == 2)
+    element = element->args[1].get();
   if (element->kind != Syntax::Kind::kName && element->kind != Syntax::Kind::kElement)
-    return fail(Code::kNotAffine, s.begin, {quote(s), "subscripts are of indices, symbols and elements of integer tensors; min and max are the only functions"});
+    return fail(
+        Code::kNotAffine, s.begin,
+        {quote(s), "subscripts are of indices, symbols and elements of integer tensors; min and max are the only functions"});
   const OperandType type = infer(s);
   if (type.form == Form::kUnknown) return nullptr;
   if (type.form != Form::kFixed || !is_integer(type.dtype))
@@ -139,7 +142,8 @@ ExprPtr LineCompiler::gathered(const Syntax& s, bool* wraps) {
 ExprPtr LineCompiler::unary_value(const Syntax& s, DType want) {
   const Syntax& a = *s.args[0];
   const bool word = a.kind == Syntax::Kind::kName && a.type.form == Form::kFraction;
-  if (s.op == Op::kNeg && (a.kind == Syntax::Kind::kInteger || a.kind == Syntax::Kind::kFloat || word)) return literal_value(a, want, true);
+  if (s.op == Op::kNeg && (a.kind == Syntax::Kind::kInteger || a.kind == Syntax::Kind::kFloat || word))
+    return literal_value(a, want, true);
   const ExprPtr e = value(a, s.op == Op::kNot ? DType::kBool : want);
   return e ? unary(s.op, e) : nullptr;
 }
@@ -148,7 +152,8 @@ ExprPtr LineCompiler::operation(const Syntax& s, ExprPtr a, ExprPtr b) {
   Op op = s.op;
   if (op == Op::kDiv && !is_float(a->type)) op = Op::kFloorDiv;
   if (op == Op::kFloorMod && is_float(a->type))
-    return fail(Code::kWrongOperandDtype, s.begin, {"%", "integers", quote(s), to_text(a->type)}, {"the floating point remainder is fmod(x, y)"});
+    return fail(Code::kWrongOperandDtype, s.begin, {"%", "integers", quote(s), to_text(a->type)},
+                {"the floating point remainder is fmod(x, y)"});
   return binary(op, std::move(a), std::move(b));
 }
 
@@ -195,7 +200,8 @@ ExprPtr LineCompiler::cast_value(const Syntax& s) {
   if (!e) return nullptr;
   const bool whole = e->op == Op::kLiteral && e->type == DType::kI64 && is_integer(to);
   const std::uint64_t size = whole && e->int_value < 0 ? ~static_cast<std::uint64_t>(e->int_value) + 1
-                             : whole                  ? static_cast<std::uint64_t>(e->int_value) : 0;
+                             : whole                   ? static_cast<std::uint64_t>(e->int_value)
+                                                       : 0;
   if (whole && fits(size, e->int_value < 0, to)) return int_literal(to, e->int_value);
   return cast(to, e);
 }

@@ -15,11 +15,11 @@ namespace facet {
 struct Definition {
   Tensor tensor;
   bool out = false;
-  bool declared = false;        // dtype and shape come from outside
+  bool declared = false;  // dtype and shape come from outside
   bool dtype_known = false;
   bool shape_known = false;
-  int first_line = -1;          // the first equation that defines it; -1 before
-  bool broken = false;          // that equation has an error: reads of it complain no more
+  int first_line = -1;  // the first equation that defines it; -1 before
+  bool broken = false;  // that equation has an error: reads of it complain no more
 };
 
 // An index, bound on the left or by a reduction.
@@ -27,14 +27,14 @@ struct BoundIndex {
   std::string name;
   int offset = 0;
   const RangeSyntax* given = nullptr;
-  std::vector<ExprPtr> extents;   // of the axes it subscripts alone
+  std::vector<ExprPtr> extents;  // of the axes it subscripts alone
   Range range;
 };
 
 struct ReductionInfo {
   std::vector<BoundIndex> indices;
   std::vector<const Syntax*> conditions;
-  std::vector<BoundIndex*> outer;   // visible around it: left indices and those of enclosing reductions
+  std::vector<BoundIndex*> outer;  // visible around it: left indices and those of enclosing reductions
 };
 
 struct EquationLine {
@@ -46,9 +46,9 @@ struct EquationLine {
   std::vector<BoundIndex> left;
   SyntaxPtr value;
   Clauses clauses;
-  std::vector<const Syntax*> conditions;                   // on left indices only
-  std::vector<std::pair<const Syntax*, ReductionInfo>> reductions;   // in the order of the text, outer before inner
-  std::map<const Syntax*, std::size_t> reduction_at;       // index into `reductions`
+  std::vector<const Syntax*> conditions;                            // on left indices only
+  std::vector<std::pair<const Syntax*, ReductionInfo>> reductions;  // in the order of the text, outer before inner
+  std::map<const Syntax*, std::size_t> reduction_at;                // index into `reductions`
 };
 
 // NAME[i, j] = EXPR and the clauses; null after adding to `errors`.
@@ -56,13 +56,14 @@ std::unique_ptr<EquationLine> parse_equation_line(const std::string& text, const
 
 class LineCompiler {
  public:
-  LineCompiler(EquationLine* line, const EquationContext& context, std::map<std::string, Definition>* definitions, Diagnostics* errors)
+  LineCompiler(EquationLine* line, const EquationContext& context, std::map<std::string, Definition>* definitions,
+               Diagnostics* errors)
       : line_(*line), context_(context), definitions_(*definitions), errors_(*errors) {}
 
   // Each returns false after adding to the errors. They are called in this order.
-  bool bind();                       // indices, clauses
-  bool find_ranges();                // of every index; sets the target's shape at its first line
-  bool infer();                      // OperandType of every node; value->type is the equation's
+  bool bind();         // indices, clauses
+  bool find_ranges();  // of every index; sets the target's shape at its first line
+  bool infer();        // OperandType of every node; value->type is the equation's
   Result<Equation> build(DType dtype);
 
  private:
@@ -114,7 +115,7 @@ class LineCompiler {
   ExprPtr function_value(const Syntax& s, DType want);
   DType accumulator(ReduceKind kind, DType dtype) const;
 
-  ExprPtr affine(const Syntax& s, bool condition);   // of the indices in scope and symbols
+  ExprPtr affine(const Syntax& s, bool condition);  // of the indices in scope and symbols
   BoundIndex* bound(const std::string& name) const;
   bool is_symbol(const std::string& name) const;
   bool is_tensor(const std::string& name) const;
@@ -130,7 +131,7 @@ class LineCompiler {
   std::map<std::string, Definition>& definitions_;
   Diagnostics& errors_;
   std::vector<BoundIndex*> scope_;
-  bool reads_broken_ = false;   // it reads a name whose own line was wrong
+  bool reads_broken_ = false;  // it reads a name whose own line was wrong
 };
 
 }  // namespace facet

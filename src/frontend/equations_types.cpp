@@ -54,7 +54,7 @@ OperandType LineCompiler::infer(const Syntax& s) {
     case Syntax::Kind::kBinary: type = infer_binary(s); break;
     case Syntax::Kind::kCall: type = infer_call(s); break;
     case Syntax::Kind::kReduction: type = infer_reduction(s); break;
-    case Syntax::Kind::kConditional: break;   // C only
+    case Syntax::Kind::kConditional: break;  // C only
   }
   s.type = type;
   return type;
@@ -110,7 +110,8 @@ OperandType LineCompiler::infer_element(const Syntax& s) {
 // C12: the padding value is a constant of the tensor's dtype.
 bool LineCompiler::infer_pad(const Syntax& pad, DType dtype) {
   const Syntax& number = pad.kind == Syntax::Kind::kUnary && pad.op == Op::kNeg ? *pad.args[0] : pad;
-  const bool word = number.kind == Syntax::Kind::kName && !bound(number.name) && !is_symbol(number.name) && !is_tensor(number.name);
+  const bool word =
+      number.kind == Syntax::Kind::kName && !bound(number.name) && !is_symbol(number.name) && !is_tensor(number.name);
   if (number.kind != Syntax::Kind::kInteger && number.kind != Syntax::Kind::kFloat && !word)
     return fail(Code::kPadNotConstant, pad.begin, {quote(pad)}, {"write a number, inf, nan, true or false"}), false;
   const OperandType type = infer(pad);
@@ -118,7 +119,8 @@ bool LineCompiler::infer_pad(const Syntax& pad, DType dtype) {
   const bool integer = type.form == Form::kNumber && dtype != DType::kBool;
   const bool fraction = type.form == Form::kFraction && is_float(dtype);
   if (integer || fraction || is_fixed(type, dtype)) return true;
-  return fail(Code::kMixedDtypes, pad.begin, {"the padding value " + quote(pad), describe(type), "the tensor", to_text(dtype)}), false;
+  return fail(Code::kMixedDtypes, pad.begin, {"the padding value " + quote(pad), describe(type), "the tensor", to_text(dtype)}),
+         false;
 }
 
 // `type` of `s` if `who` takes it, else unknown after a complaint. Literals and indices adapt where they can.
@@ -205,13 +207,15 @@ OperandType LineCompiler::infer_binary(const Syntax& s) {
     return fixed(DType::kBool);
   }
   if (is_bitwise(s.op)) {
-    const std::vector<std::string> notes = {s.op == Op::kBitXor ? "powers are written pow(x, y)" : "conditions are joined by and, or"};
+    const std::vector<std::string> notes = {s.op == Op::kBitXor ? "powers are written pow(x, y)"
+                                                                : "conditions are joined by and, or"};
     if (type.form != Form::kFixed || is_integer(type.dtype)) return require(a, type, who, Takes::kIntegers);
     fail(Code::kWrongOperandDtype, a.begin, {who, "integers", quote(a), describe(type)}, notes);
     return {};
   }
   if (s.op == Op::kFloorMod && (type.form == Form::kFraction || (type.form == Form::kFixed && is_float(type.dtype)))) {
-    fail(Code::kWrongOperandDtype, a.begin, {who, "integers", quote(a), describe(type)}, {"the floating point remainder is fmod(x, y)"});
+    fail(Code::kWrongOperandDtype, a.begin, {who, "integers", quote(a), describe(type)},
+         {"the floating point remainder is fmod(x, y)"});
     return {};
   }
   return require(a, type, who, Takes::kNumbers);
@@ -231,7 +235,8 @@ OperandType LineCompiler::infer_call(const Syntax& s) {
   const bool many = f->op == Op::kMin || f->op == Op::kMax;
   const int count = static_cast<int>(s.args.size());
   if (many ? count < 2 : count != f->arguments) {
-    fail(Code::kArgumentCount, s.offset, {s.name, (many ? "at least " : "") + std::to_string(f->arguments), std::to_string(count)});
+    fail(Code::kArgumentCount, s.offset,
+         {s.name, (many ? "at least " : "") + std::to_string(f->arguments), std::to_string(count)});
     return {};
   }
   for (const SyntaxPtr& a : s.args) infer(*a);
@@ -242,7 +247,8 @@ OperandType LineCompiler::infer_call(const Syntax& s) {
     case Domain::kFloats:
       type = require(*s.args[0], type, s.name, Takes::kFloats);
       return type.form == Form::kNumber ? OperandType{Form::kFraction, DType::kF64} : type;
-    case Domain::kTest: return require(*s.args[0], type, s.name, Takes::kFloats).form == Form::kUnknown ? OperandType{} : fixed(DType::kBool);
+    case Domain::kTest:
+      return require(*s.args[0], type, s.name, Takes::kFloats).form == Form::kUnknown ? OperandType{} : fixed(DType::kBool);
     case Domain::kRounding:
     case Domain::kNumbers: return require(*s.args[0], type, s.name, Takes::kNumbers);
     case Domain::kIntegers: return require(*s.args[0], type, s.name, Takes::kIntegers);
@@ -268,7 +274,8 @@ OperandType LineCompiler::infer_cast(const Syntax& s) {
 
 OperandType LineCompiler::infer_select(const Syntax& s) {
   if (s.args.size() != 3) {
-    fail(Code::kArgumentCount, s.offset, {s.name, "3", std::to_string(s.args.size())}, {"write select(condition, then, otherwise)"});
+    fail(Code::kArgumentCount, s.offset, {s.name, "3", std::to_string(s.args.size())},
+         {"write select(condition, then, otherwise)"});
     return {};
   }
   const OperandType condition = require(*s.args[0], infer(*s.args[0]), "the condition of select", Takes::kBools);

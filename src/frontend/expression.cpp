@@ -11,20 +11,20 @@ namespace {
 struct Infix {
   const char* text;
   Op op;
-  int level;        // loosest first, the levels of C
-  bool equation, c; // the languages that have it
+  int level;         // loosest first, the levels of C
+  bool equation, c;  // the languages that have it
 };
 
 constexpr Infix kInfix[] = {
-    {"or", Op::kOr, 0, true, false},      {"||", Op::kOr, 0, false, true},      {"and", Op::kAnd, 1, true, false},
-    {"&&", Op::kAnd, 1, false, true},     {"|", Op::kBitOr, 3, true, true},     {"^", Op::kBitXor, 4, true, true},
-    {"&", Op::kBitAnd, 5, true, true},    {"==", Op::kEq, 6, true, true},       {"!=", Op::kNe, 6, true, true},
-    {"<", Op::kLt, 7, true, true},        {"<=", Op::kLe, 7, true, true},       {">", Op::kGt, 7, true, true},
-    {">=", Op::kGe, 7, true, true},       {"<<", Op::kShl, 8, true, true},      {">>", Op::kShr, 8, true, true},
-    {"+", Op::kAdd, 9, true, true},       {"-", Op::kSub, 9, true, true},       {"*", Op::kMul, 10, true, true},
-    {"/", Op::kDiv, 10, true, true},      {"%", Op::kFloorMod, 10, true, true},
+    {"or", Op::kOr, 0, true, false},   {"||", Op::kOr, 0, false, true},      {"and", Op::kAnd, 1, true, false},
+    {"&&", Op::kAnd, 1, false, true},  {"|", Op::kBitOr, 3, true, true},     {"^", Op::kBitXor, 4, true, true},
+    {"&", Op::kBitAnd, 5, true, true}, {"==", Op::kEq, 6, true, true},       {"!=", Op::kNe, 6, true, true},
+    {"<", Op::kLt, 7, true, true},     {"<=", Op::kLe, 7, true, true},       {">", Op::kGt, 7, true, true},
+    {">=", Op::kGe, 7, true, true},    {"<<", Op::kShl, 8, true, true},      {">>", Op::kShr, 8, true, true},
+    {"+", Op::kAdd, 9, true, true},    {"-", Op::kSub, 9, true, true},       {"*", Op::kMul, 10, true, true},
+    {"/", Op::kDiv, 10, true, true},   {"%", Op::kFloorMod, 10, true, true},
 };
-constexpr int kNotLevel = 2;   // `not a < b` is not (a < b)
+constexpr int kNotLevel = 2;  // `not a < b` is not (a < b)
 constexpr int kUnaryLevel = 11;
 
 const Infix* infix_of(const Token& token, Language language) {
@@ -35,7 +35,8 @@ const Infix* infix_of(const Token& token, Language language) {
 
 // What a person who writes the other language's operator means.
 const char* other_spelling(const std::string& text, Language language) {
-  static const std::pair<const char*, const char*> equation[] = {{"&&", "and"}, {"||", "or"}, {"!", "not"}, {"**", "pow(x, y)"}};
+  static const std::pair<const char*, const char*> equation[] = {
+      {"&&", "and"}, {"||", "or"}, {"!", "not"}, {"**", "pow(x, y)"}};
   static const std::pair<const char*, const char*> c[] = {{"and", "&&"}, {"or", "||"}, {"not", "!"}, {"**", "pow(x, y)"}};
   for (const auto& [wrong, right] : language == Language::kC ? c : equation)
     if (text == wrong) return right;
@@ -43,8 +44,8 @@ const char* other_spelling(const std::string& text, Language language) {
 }
 
 bool starts_operand(const Token& token) {
-  return token.kind == TokenKind::kName || token.kind == TokenKind::kInteger || token.kind == TokenKind::kFloat || token.text == "(" ||
-         token.text == "-" || token.text == "~";
+  return token.kind == TokenKind::kName || token.kind == TokenKind::kInteger || token.kind == TokenKind::kFloat ||
+         token.text == "(" || token.text == "-" || token.text == "~";
 }
 
 }  // namespace
@@ -263,7 +264,7 @@ SyntaxPtr ExpressionParser::named() {
 SyntaxPtr ExpressionParser::subscripts(SyntaxPtr node) {
   node->kind = Syntax::Kind::kElement;
   do {
-    take();   // [
+    take();  // [
     if (is("]") && node->args.empty() && language_ == Language::kEquation) break;
     do {
       SyntaxPtr subscript = expression();
@@ -271,7 +272,8 @@ SyntaxPtr ExpressionParser::subscripts(SyntaxPtr node) {
       node->args.push_back(std::move(subscript));
     } while (language_ == Language::kEquation && accept(","));
     if (language_ == Language::kC) {
-      if (is(",")) return fail(Code::kSyntax, peek().offset, {"']'", "','"}, {"C writes one subscript in each bracket: A[i][j]"});
+      if (is(","))
+        return fail(Code::kSyntax, peek().offset, {"']'", "','"}, {"C writes one subscript in each bracket: A[i][j]"});
       if (!expect("]")) return nullptr;
     }
   } while (language_ == Language::kC && is("["));
@@ -281,7 +283,8 @@ SyntaxPtr ExpressionParser::subscripts(SyntaxPtr node) {
       if (!node->pad) return nullptr;
     }
     if (!expect("]", node->pad ? "']'" : "',', '?' or ']'")) return nullptr;
-    if (is("[")) return fail(Code::kSyntax, peek().offset, {"an operator", "'['"}, {"subscripts are written together: x[i, j]"});
+    if (is("["))
+      return fail(Code::kSyntax, peek().offset, {"an operator", "'['"}, {"subscripts are written together: x[i, j]"});
     if (is("(") && is_reduction_name(node->name)) return reduction(std::move(node));
   }
   node->end = tokens_[at_ - 1].end;
@@ -292,14 +295,15 @@ SyntaxPtr ExpressionParser::subscripts(SyntaxPtr node) {
 SyntaxPtr ExpressionParser::reduction(SyntaxPtr node) {
   node->kind = Syntax::Kind::kReduction;
   if (node->pad) return fail(Code::kSyntax, node->pad->begin, {"indices", "a padding value"});
-  if (node->args.empty()) return fail(Code::kSyntax, node->offset, {"an index to reduce over", "none"}, {"write " + node->name + "[k](...)"});
+  if (node->args.empty())
+    return fail(Code::kSyntax, node->offset, {"an index to reduce over", "none"}, {"write " + node->name + "[k](...)"});
   for (const SyntaxPtr& a : node->args) {
     if (a->kind != Syntax::Kind::kName)
       return fail(Code::kSyntax, a->begin, {"a plain index", "'" + source_.slice(a->begin, a->end) + "'"});
     node->indices.emplace_back(a->name, a->offset);
   }
   node->args.clear();
-  take();   // (
+  take();  // (
   SyntaxPtr body = expression();
   if (!body) return nullptr;
   node->args.push_back(std::move(body));
@@ -327,12 +331,14 @@ bool ExpressionParser::clauses(Clauses* out) {
   for (;;) {
     const int offset = peek().offset;
     if (accept("where")) {
-      if (std::exchange(where, true)) return fail(Code::kSyntax, offset, {"one 'where'", "a second one"}, {"join conditions by 'and'"}), false;
+      if (std::exchange(where, true))
+        return fail(Code::kSyntax, offset, {"one 'where'", "a second one"}, {"join conditions by 'and'"}), false;
       SyntaxPtr condition = expression();
       if (!condition) return false;
       split_conjunction(std::move(condition), &out->conditions);
     } else if (accept("for")) {
-      if (std::exchange(range, true)) return fail(Code::kSyntax, offset, {"one 'for'", "a second one"}, {"join ranges by ','"}), false;
+      if (std::exchange(range, true))
+        return fail(Code::kSyntax, offset, {"one 'for'", "a second one"}, {"join ranges by ','"}), false;
       if (!ranges(&out->ranges)) return false;
     } else {
       return true;

@@ -33,43 +33,44 @@ struct Clauses {
 struct OperandType {
   enum class Form {
     kUnknown,
-    kFixed,      // `dtype`
-    kNumber,     // integer literals: any number dtype
-    kFraction,   // literals with a point, inf, nan: any float
-    kPosition,   // indices and symbols: any integer
+    kFixed,     // `dtype`
+    kNumber,    // integer literals: any number dtype
+    kFraction,  // literals with a point, inf, nan: any float
+    kPosition,  // indices and symbols: any integer
   };
   Form form = Form::kUnknown;
   DType dtype = DType::kF32;
 };
 
-std::string describe(const OperandType& type);   // "f32", "a floating point literal"
+std::string describe(const OperandType& type);  // "f32", "a floating point literal"
 
 struct Syntax {
   enum class Kind {
-    kInteger, kFloat,
-    kName,        // `name` alone: index, symbol, scalar, literal word
-    kElement,     // name[args ? pad]
-    kCall,        // name(args)
-    kUnary,       // `op`: kNeg, kNot, kBitNot, or kCast for a C cast to `cast_type`
-    kBinary,      // `op`; `/` is kDiv and `%` is kFloorMod until the types are known
-    kConditional, // C's ?:
-    kReduction,   // name[indices](args[0] clauses)
+    kInteger,
+    kFloat,
+    kName,         // `name` alone: index, symbol, scalar, literal word
+    kElement,      // name[args ? pad]
+    kCall,         // name(args)
+    kUnary,        // `op`: kNeg, kNot, kBitNot, or kCast for a C cast to `cast_type`
+    kBinary,       // `op`; `/` is kDiv and `%` is kFloorMod until the types are known
+    kConditional,  // C's ?:
+    kReduction,    // name[indices](args[0] clauses)
   };
   Kind kind = Kind::kName;
   Op op = Op::kLiteral;
   std::string name;
   std::uint64_t int_value = 0;
   double float_value = 0;
-  std::string suffix;              // C number
+  std::string suffix;  // C number
   DType cast_type = DType::kF32;
   std::vector<SyntaxPtr> args;
   SyntaxPtr pad;
-  std::vector<std::pair<std::string, int>> indices;   // kReduction: name and offset
-  Clauses clauses;                 // kReduction
-  int offset = 0;                  // of the token that names the node (the operator of a binary)
-  int begin = 0, end = 0;          // extent in the text
+  std::vector<std::pair<std::string, int>> indices;  // kReduction: name and offset
+  Clauses clauses;                                   // kReduction
+  int offset = 0;                                    // of the token that names the node (the operator of a binary)
+  int begin = 0, end = 0;                            // extent in the text
   int depth = 1;
-  mutable OperandType type;        // equations: filled by the typing pass
+  mutable OperandType type;  // equations: filled by the typing pass
 };
 
 // Deeper trees are refused: every later stage walks trees recursively. A sum of 1000 terms has 1000 levels.
@@ -81,16 +82,16 @@ class ExpressionParser {
   ExpressionParser(const SourceText& source, Language language, std::vector<Token> tokens)
       : source_(source), language_(language), tokens_(std::move(tokens)) {}
 
-  SyntaxPtr expression();                    // up to a token that cannot continue it
-  bool clauses(Clauses* out);                // equations: any `where` and `for` that follow
-  bool type_words(DType* type);              // C: "int", "long long", "unsigned int", ...; complains
+  SyntaxPtr expression();        // up to a token that cannot continue it
+  bool clauses(Clauses* out);    // equations: any `where` and `for` that follow
+  bool type_words(DType* type);  // C: "int", "long long", "unsigned int", ...; complains
   const Token& peek(int ahead = 0) const;
   Token take();
-  bool accept(const char* text);             // consumes the token if it is this one
+  bool accept(const char* text);  // consumes the token if it is this one
   bool expect(const char* text, const std::string& what = "");
   bool at_end() const { return peek().kind == TokenKind::kEnd; }
   bool is(const char* text, int ahead = 0) const;
-  SyntaxPtr fail(const std::string& expected);             // "expected X, found TOKEN"
+  SyntaxPtr fail(const std::string& expected);  // "expected X, found TOKEN"
   SyntaxPtr fail(Code code, int offset, std::vector<std::string> args, std::vector<std::string> notes = {});
   const Diagnostics& errors() const { return errors_; }
 

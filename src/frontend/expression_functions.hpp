@@ -9,12 +9,12 @@
 namespace facet {
 
 enum class Domain {
-  kFloats,      // floats only
-  kRounding,    // floats; on integers the identity
-  kNumbers,     // floats and integers
+  kFloats,    // floats only
+  kRounding,  // floats; on integers the identity
+  kNumbers,   // floats and integers
   kIntegers,
   kBools,
-  kTest,        // floats -> bool
+  kTest,  // floats -> bool
 };
 
 struct ScalarFunction {

@@ -33,7 +33,10 @@ bool ExpressionParser::type_words(DType* type) {
   for (const std::string& w : words)
     if (w != "unsigned" && w != "signed" && !(w == "int" && words.size() > 1)) c_type(w, &base);
   if (has("unsigned")) {
-    base = base == DType::kI8 ? DType::kU8 : base == DType::kI16 ? DType::kU16 : base == DType::kI64 ? DType::kU64 : DType::kU32;
+    base = base == DType::kI8    ? DType::kU8
+           : base == DType::kI16 ? DType::kU16
+           : base == DType::kI64 ? DType::kU64
+                                 : DType::kU32;
   } else if (has("double") && has("long")) {
     base = DType::kF64;
   }

@@ -1,4 +1,5 @@
-// Files as the contract allows them (F1): regular files only, paths inside the program's folder, writes that appear whole or not at all.
+// Files as the contract allows them (F1): regular files only, paths inside the program's folder, writes that appear whole or
+// not at all.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The JSON documents of the contract: programs, recipes and machine descriptions, read and written.
 //
-// Readers report every complaint they can at once, each with file, line, column and JSON pointer. Writers are canonical: the same
-// value gives the same bytes, and what they write reads back to the same value.
+// Readers report every complaint they can at once, each with file, line, column and JSON pointer. Writers are canonical: the
+// same value gives the same bytes, and what they write reads back to the same value.
 #pragma once
 
 #include <string>
@@ -13,13 +13,14 @@
 
 namespace facet {
 
-// From here on every name is resolved (contract P1, P2), texts are kept unparsed in Node::text, data files are checked against their
-// declarations. `file` names the text in messages and gives the folder of relative paths.
-// A number N in "in" becomes a rank-0 constant "OUT.c0" with inferred = false, whose provisional dtype says how it was written: kI64
-// for an integer, kF64 for a number with a fraction; elaboration gives it the dtype of the other operands.
+// From here on every name is resolved (contract P1, P2), texts are kept unparsed in Node::text, data files are checked against
+// their declarations. `file` names the text in messages and gives the folder of relative paths. A number N in "in" becomes a
+// rank-0 constant "OUT.c0" with inferred = false, whose provisional dtype says how it was written: kI64 for an integer, kF64
+// for a number with a fraction; elaboration gives it the dtype of the other operands.
 Result<Program> read_program(const std::string& text, const std::string& file);
 
-// As written by the user: declared tensors and texts only, so an elaborated program gives the same text as the one it came from.
+// As written by the user: declared tensors and texts only, so an elaborated program gives the same text as the one it came
+// from.
 std::string to_json(const Program& program);
 
 // sha256 of to_json.

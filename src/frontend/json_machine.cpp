@@ -35,8 +35,9 @@ std::vector<Field> fields_of(CpuMachine* m) {
 }
 
 std::vector<Field> fields_of(CacheLevel* c) {
-  return {field("size_bytes", &c->size_bytes), field("line_bytes", &c->line_bytes), field("shared_by_cores", &c->shared_by_cores),
-          field("associativity", &c->associativity), field("read_gb_s", &c->read_gb_s)};
+  return {field("size_bytes", &c->size_bytes), field("line_bytes", &c->line_bytes),
+          field("shared_by_cores", &c->shared_by_cores), field("associativity", &c->associativity),
+          field("read_gb_s", &c->read_gb_s)};
 }
 
 std::vector<Field> fields_of(GpuMachine* m) {
@@ -115,7 +116,7 @@ Result<Machine> read_machine(const std::string& text, const std::string& file, c
 }
 
 std::string to_json(const Machine& machine) {
-  Machine m = machine;   // the field tables point into it
+  Machine m = machine;  // the field tables point into it
   JsonValue caches = JsonValue::array();
   for (CacheLevel& c : m.cpu.caches) caches.items.push_back(fields_json(fields_of(&c)));
   JsonValue out = JsonValue::object();

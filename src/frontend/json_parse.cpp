@@ -12,9 +12,9 @@ namespace facet {
 
 namespace {
 
-constexpr int kMaxDepth = 256;                     // contract P3
-constexpr std::size_t kMaxBytes = 256u << 20;      // larger data belongs in .npy files
-constexpr std::size_t kMaxValues = 8u << 20;       // bounds the memory of the tree to about 1 GiB
+constexpr int kMaxDepth = 256;                 // contract P3
+constexpr std::size_t kMaxBytes = 256u << 20;  // larger data belongs in .npy files
+constexpr std::size_t kMaxValues = 8u << 20;   // bounds the memory of the tree to about 1 GiB
 constexpr std::size_t kMaxComplaints = 20;
 
 class Parser {
@@ -33,8 +33,7 @@ class Parser {
 
  private:
   bool value(JsonValue* out, int depth) {
-    if (++count_ > kMaxValues)
-      return stop(Code::kJsonTooLarge, pos_, {"more than " + std::to_string(kMaxValues) + " values"});
+    if (++count_ > kMaxValues) return stop(Code::kJsonTooLarge, pos_, {"more than " + std::to_string(kMaxValues) + " values"});
     out->begin = static_cast<std::int32_t>(pos_);
     bool good = false;
     switch (peek()) {
@@ -214,7 +213,8 @@ class Parser {
     return true;
   }
   void skip_space() {
-    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' || text_[pos_] == '\r' || text_[pos_] == '\t')) ++pos_;
+    while (pos_ < text_.size() && (text_[pos_] == ' ' || text_[pos_] == '\n' || text_[pos_] == '\r' || text_[pos_] == '\t'))
+      ++pos_;
   }
 
   // What stands at an offset, for messages.
@@ -233,9 +233,7 @@ class Parser {
   }
 
   bool syntax(const std::string& expected) { return syntax_at(pos_, expected); }
-  bool syntax_at(std::size_t at, const std::string& expected) {
-    return stop(Code::kJsonSyntax, at, {expected, found_at(at)});
-  }
+  bool syntax_at(std::size_t at, const std::string& expected) { return stop(Code::kJsonSyntax, at, {expected, found_at(at)}); }
   bool stop(Code code, std::size_t at, std::vector<std::string> args) {
     complaints_.push_back(diagnose(code, doc_.place_at(static_cast<std::int32_t>(at)), std::move(args)));
     return false;
@@ -259,7 +257,8 @@ Result<JsonDocument> parse_json(const std::string& text, const std::string& file
   if (text.size() > kMaxBytes) {
     Place place;
     place.file = file;
-    return diagnose(Code::kJsonTooLarge, place, {std::to_string(text.size()) + " bytes; the limit is " + std::to_string(kMaxBytes)});
+    return diagnose(Code::kJsonTooLarge, place,
+                    {std::to_string(text.size()) + " bytes; the limit is " + std::to_string(kMaxBytes)});
   }
   document.text = text;
   document.line_starts.push_back(0);

@@ -71,7 +71,8 @@ Result<Program> read_program(const std::string& text, const std::string& file) {
   if (!document) return document.errors();
   ProgramReader r(*document);
   const JsonValue& root = document->root;
-  if (!r.json.fields(root, "a program", {"facet", "name", "ops", "outputs"}, {"symbols", "assume", "numerics", "tensors", "inputs"}))
+  if (!r.json.fields(root, "a program", {"facet", "name", "ops", "outputs"},
+                     {"symbols", "assume", "numerics", "tensors", "inputs"}))
     return r.json.take();
   r.program.folder = folder_of(file);
   const auto section = [&](const char* key, void (*read)(const JsonValue&, ProgramReader*)) {
@@ -91,7 +92,7 @@ Result<Program> read_program(const std::string& text, const std::string& file) {
   section("outputs", read_outputs);
   check_shapes(&r);
   check_samples(&r);
-  if (r.json.clean()) check_all_defined(&r);   // otherwise a consequence of another complaint
+  if (r.json.clean()) check_all_defined(&r);  // otherwise a consequence of another complaint
   if (!r.json.clean()) return r.json.take();
   return std::move(r.program);
 }

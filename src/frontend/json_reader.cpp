@@ -12,7 +12,7 @@ namespace facet {
 namespace {
 
 constexpr std::size_t kMaxComplaints = 20;
-constexpr std::size_t kMaxNameLength = 255;   // contract P2
+constexpr std::size_t kMaxNameLength = 255;  // contract P2
 
 std::string quoted_list(const std::vector<std::string>& items) {
   std::string text;
@@ -130,9 +130,9 @@ std::optional<std::string> JsonReader::choice(const JsonValue& v, const std::str
 bool JsonReader::check_name(const std::string& name, const JsonValue& at, const std::string& what) {
   if (is_name(name)) return true;
   const bool long_name = name.size() > kMaxNameLength;
-  complain(Code::kBadName, at, {name, what},
-           {long_name ? "a name has at most 255 characters"
-                      : "a name is a letter or _ followed by letters, digits and _ (ASCII)"});
+  complain(
+      Code::kBadName, at, {name, what},
+      {long_name ? "a name has at most 255 characters" : "a name is a letter or _ followed by letters, digits and _ (ASCII)"});
   return false;
 }
 

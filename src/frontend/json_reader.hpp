@@ -1,4 +1,5 @@
-// Typed access to a JSON document for the readers of programs, recipes and machines: asks for a value and complains in one line.
+// Typed access to a JSON document for the readers of programs, recipes and machines: asks for a value and complains in one
+// line.
 #pragma once
 
 #include <optional>
@@ -30,14 +31,14 @@ class JsonReader {
 
   // The value, or nothing after a complaint; `what` names it: "\"min\" of symbol N".
   std::optional<std::int64_t> integer(const JsonValue& v, const std::string& what);
-  std::optional<double> number(const JsonValue& v, const std::string& what);             // finite
-  std::optional<double> number_or_text(const JsonValue& v, const std::string& what);     // also "inf", "-inf", "nan"
+  std::optional<double> number(const JsonValue& v, const std::string& what);          // finite
+  std::optional<double> number_or_text(const JsonValue& v, const std::string& what);  // also "inf", "-inf", "nan"
   std::optional<bool> boolean(const JsonValue& v, const std::string& what);
   std::optional<std::string> string(const JsonValue& v, const std::string& what);
-  std::vector<const JsonValue*> strings(const JsonValue& v, const std::string& what);    // a string or an array of strings
+  std::vector<const JsonValue*> strings(const JsonValue& v, const std::string& what);  // a string or an array of strings
   bool array(const JsonValue& v, const std::string& what);
   std::optional<std::string> choice(const JsonValue& v, const std::string& what, const std::vector<std::string>& choices);
-  std::optional<std::string> name(const JsonValue& v, const std::string& what);          // contract P2
+  std::optional<std::string> name(const JsonValue& v, const std::string& what);  // contract P2
   bool check_name(const std::string& name, const JsonValue& at, const std::string& what);
 
  private:

@@ -66,7 +66,8 @@ class RecipeReader {
     if (const JsonValue* name = v.find("name"); name && !is_hole(*name)) g.name = json.name(*name, "a group").value_or("");
     if (const JsonValue* ops = v.find("ops"); ops && json.array(*ops, "\"ops\""))
       for (const JsonValue* item : json.strings(*ops, "\"ops\"")) {
-        if (std::count(g.ops.begin(), g.ops.end(), item->text)) json.complain(Code::kListedTwice, *item, {item->text, "\"ops\""});
+        if (std::count(g.ops.begin(), g.ops.end(), item->text))
+          json.complain(Code::kListedTwice, *item, {item->text, "\"ops\""});
         g.ops.push_back(item->text);
       }
     if (const JsonValue* rewrites = v.find("rewrites")) {
@@ -119,7 +120,8 @@ class RecipeReader {
         a.value = std::move(map);
         break;
       }
-      default: json.complain(Code::kWrongType, v, {what, "an integer, a text, true, false, a list, an object or \"?\"", kind_text(v)});
+      default:
+        json.complain(Code::kWrongType, v, {what, "an integer, a text, true, false, a list, an object or \"?\"", kind_text(v)});
     }
     return a;
   }

@@ -28,7 +28,7 @@ void quote(const std::string& text, std::string* out) {
       std::snprintf(buffer, sizeof buffer, "\\u%04x", c);
       *out += buffer;
     } else {
-      const std::size_t length = utf8_sequence(text, i);   // a file name may hold any bytes; JSON may not
+      const std::size_t length = utf8_sequence(text, i);  // a file name may hold any bytes; JSON may not
       *out += length == 0 ? "\xEF\xBF\xBD" : text.substr(i, length);
       i += length == 0 ? 1 : length;
       continue;
@@ -41,7 +41,7 @@ void quote(const std::string& text, std::string* out) {
 std::string float_text(double v) {
   if (!std::isfinite(v)) return "null";
   char buffer[40];
-  const std::to_chars_result r = std::to_chars(buffer, buffer + sizeof buffer, v);   // shortest that reads back
+  const std::to_chars_result r = std::to_chars(buffer, buffer + sizeof buffer, v);  // shortest that reads back
   std::string text(buffer, r.ptr);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;

@@ -7,7 +7,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::size_t kExcerptLimit = 200;   // contract P3
+constexpr std::size_t kExcerptLimit = 200;  // contract P3
 
 // ~ and / are escaped as RFC 6901 says.
 std::string escaped(const std::string& key) {
@@ -103,8 +103,8 @@ JsonValue& JsonValue::add(const std::string& key, JsonValue value) {
 }
 
 std::string kind_text(const JsonValue& value) {
-  static const char* const names[] = {"null", "true or false", "an integer", "a number with a fraction",
-                                      "a string", "an array", "an object"};
+  static const char* const names[] = {"null",     "true or false", "an integer", "a number with a fraction",
+                                      "a string", "an array",      "an object"};
   if (value.is(JsonValue::Kind::kBool)) return value.boolean ? "true" : "false";
   return names[static_cast<int>(value.kind)];
 }
@@ -121,7 +121,7 @@ Place JsonDocument::place_at(std::int32_t offset) const {
   std::size_t length = std::min(stop - static_cast<std::size_t>(start), kExcerptLimit);
   while (length > 0 && static_cast<std::size_t>(start) + length < text.size() &&
          (static_cast<unsigned char>(text[static_cast<std::size_t>(start) + length]) & 0xC0) == 0x80)
-    --length;   // not inside a UTF-8 sequence
+    --length;  // not inside a UTF-8 sequence
   place.excerpt = text.substr(static_cast<std::size_t>(start), length);
   std::replace(place.excerpt.begin(), place.excerpt.end(), '\t', ' ');
   if (!place.excerpt.empty() && place.excerpt.back() == '\r') place.excerpt.pop_back();

@@ -1,7 +1,8 @@
 // JSON text as a tree of values that know where they stand.
 //
-// The reader is our own: every complaint needs line, column and pointer of a value's first character, a duplicate key must be seen,
-// and an integer must not pass through a double. Strict RFC 8259 (no comments, no trailing commas), UTF-8, at most 256 levels.
+// The reader is our own: every complaint needs line, column and pointer of a value's first character, a duplicate key must be
+// seen, and an integer must not pass through a double. Strict RFC 8259 (no comments, no trailing commas), UTF-8, at most 256
+// levels.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +19,16 @@ struct JsonValue {
   enum class Kind : std::uint8_t { kNull, kBool, kInteger, kFloat, kString, kArray, kObject };
   Kind kind = Kind::kNull;
   bool boolean = false;
-  std::int32_t begin = 0, end = 0;     // bytes [begin, end) of the text
+  std::int32_t begin = 0, end = 0;  // bytes [begin, end) of the text
   std::int64_t integer = 0;
-  double number = 0;                   // kFloat, and kInteger converted
-  std::string text;                    // kString, UTF-8
-  std::vector<JsonValue> items;        // kArray
-  std::vector<JsonMember> members;     // kObject, in the order written
+  double number = 0;                // kFloat, and kInteger converted
+  std::string text;                 // kString, UTF-8
+  std::vector<JsonValue> items;     // kArray
+  std::vector<JsonMember> members;  // kObject, in the order written
 
   bool is(Kind k) const { return kind == k; }
   bool is_number() const { return kind == Kind::kInteger || kind == Kind::kFloat; }
-  const JsonValue* find(const std::string& key) const;   // null if absent
+  const JsonValue* find(const std::string& key) const;  // null if absent
 
   // For writing documents.
   static JsonValue null() { return {}; }
@@ -40,7 +41,7 @@ struct JsonValue {
   static JsonValue array(std::vector<JsonValue> items = {});
   static JsonValue array_of(const std::vector<std::string>& texts);
   static JsonValue object();
-  JsonValue& add(const std::string& key, JsonValue value);   // appends a member; returns *this
+  JsonValue& add(const std::string& key, JsonValue value);  // appends a member; returns *this
 };
 
 struct JsonMember {
@@ -61,11 +62,12 @@ struct JsonDocument {
 
   Place place(const JsonValue& value) const;
   Place place_of_key(const JsonMember& member) const;
-  Place place_at(std::int32_t offset) const;           // without a pointer
-  Place text_place(const JsonValue& string) const;     // of the first character inside the quotes
+  Place place_at(std::int32_t offset) const;        // without a pointer
+  Place text_place(const JsonValue& string) const;  // of the first character inside the quotes
 };
 
-// All complaints about form at once where that is possible (duplicate keys, numbers out of range); a syntax error ends the reading.
+// All complaints about form at once where that is possible (duplicate keys, numbers out of range); a syntax error ends the
+// reading.
 Result<JsonDocument> parse_json(const std::string& text, const std::string& file);
 
 // Pretty: two spaces, short arrays and objects on one line. Compact: no white space. Both deterministic, both round-trip;

@@ -10,7 +10,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::size_t kExcerptLimit = 200;   // contract P3
+constexpr std::size_t kExcerptLimit = 200;  // contract P3
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -23,17 +23,17 @@ std::string printable(std::string text) {
 }
 
 // Longest first, so that the first match is the right one.
-constexpr const char* kPunctuation[] = {"<<=", ">>=", "...", "..", "<=", ">=", "==", "!=", "<<", ">>", "&&", "||", "++", "--",
-                                        "+=",  "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", "->", "**", "+",  "-",  "*",  "/",
-                                        "%",   "<",   ">",   "=",  "(",  ")",  "[",  "]",  "{",  "}",  ",",  ";",  "?",  ":",
-                                        "&",   "|",   "^",   "~",  "!",  "."};
+constexpr const char* kPunctuation[] = {"<<=", ">>=", "...", "..", "<=", ">=", "==", "!=", "<<", ">>", "&&", "||",
+                                        "++",  "--",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "->", "**",
+                                        "+",   "-",   "*",   "/",  "%",  "<",  ">",  "=",  "(",  ")",  "[",  "]",
+                                        "{",   "}",   ",",   ";",  "?",  ":",  "&",  "|",  "^",  "~",  "!",  "."};
 
 // Assignments and steps, which equations do not have.
 bool is_c_only(const char* p) {
   const std::size_t length = std::strlen(p);
   if (length < 2 || std::strcmp(p, "**") == 0) return false;
-  return std::strcmp(p, "++") == 0 || std::strcmp(p, "--") == 0 || (p[length - 1] == '=' && !std::strchr("=!<>", p[length - 2])) ||
-         length == 3;
+  return std::strcmp(p, "++") == 0 || std::strcmp(p, "--") == 0 ||
+         (p[length - 1] == '=' && !std::strchr("=!<>", p[length - 2])) || length == 3;
 }
 
 class Lexer {
@@ -60,7 +60,7 @@ class Lexer {
   }
 
  private:
-  static constexpr std::size_t kTokenLimit = 1000000;   // bounds the work on hostile input; the longest real text has thousands
+  static constexpr std::size_t kTokenLimit = 1000000;  // bounds the work on hostile input; the longest real text has thousands
 
   Diagnostic error(Code code, std::size_t offset, std::vector<std::string> args) const {
     return diagnose(code, source_.at(static_cast<int>(offset)), std::move(args));
@@ -111,7 +111,7 @@ class Lexer {
 
   bool read_punctuation() {
     for (const char* p : kPunctuation) {
-      if (language_ == Language::kEquation && is_c_only(p)) continue;   // x - -1 may be written x--1
+      if (language_ == Language::kEquation && is_c_only(p)) continue;  // x - -1 may be written x--1
       const std::size_t length = std::strlen(p);
       if (text_.compare(at_, length, p) != 0) continue;
       const std::size_t begin = at_;
@@ -175,7 +175,8 @@ class Lexer {
       }
       const std::from_chars_result r = std::from_chars(first, last, token->int_value, base);
       if (r.ec == std::errc() && r.ptr == last) return true;
-      errors_.push_back(error(Code::kBadNumber, digits, {token->text, first == last ? "digits are missing" : "it does not fit 64 bits"}));
+      errors_.push_back(
+          error(Code::kBadNumber, digits, {token->text, first == last ? "digits are missing" : "it does not fit 64 bits"}));
       return false;
     }
     const std::from_chars_result r = std::from_chars(first, last, token->float_value);
@@ -195,7 +196,8 @@ class Lexer {
       ok = token.kind == TokenKind::kInteger ? std::any_of(std::begin(integer), std::end(integer), known)
                                              : std::any_of(std::begin(floating), std::end(floating), known);
     if (ok) return true;
-    const std::string whole = text_.substr(static_cast<std::size_t>(token.offset), static_cast<std::size_t>(token.end - token.offset));
+    const std::string whole =
+        text_.substr(static_cast<std::size_t>(token.offset), static_cast<std::size_t>(token.end - token.offset));
     errors_.push_back(error(Code::kBadNumber, static_cast<std::size_t>(token.offset),
                             {whole, "letters follow the number (a name starts with a letter)"}));
     return false;
@@ -236,10 +238,11 @@ Place SourceText::at(int offset) const {
   const std::size_t end = std::min(static_cast<std::size_t>(std::max(offset, 0)), text_.size());
   const auto line = std::upper_bound(line_starts_.begin(), line_starts_.end(), end) - 1;
   const std::size_t line_end = std::min(text_.find('\n', end), text_.size());
-  const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), end, [](std::size_t at, const Piece& p) { return at < p.begin; });
+  const auto after =
+      std::upper_bound(pieces_.begin(), pieces_.end(), end, [](std::size_t at, const Piece& p) { return at < p.begin; });
   const Piece& piece = *(after - 1);
   Place place = piece.place;
-  const std::size_t before = end - *line;   // characters in front, on this line
+  const std::size_t before = end - *line;  // characters in front, on this line
   const std::string& shown = piece.place.excerpt;
   const std::size_t start = std::min(static_cast<std::size_t>(std::max(piece.place.column - 1, 0)), shown.size());
   const bool in_file = *line == piece.begin && piece.place.line > 0 && piece.place.column > 0 && !shown.empty() &&
@@ -261,6 +264,8 @@ std::string SourceText::slice(int begin, int end) const {
 
 Result<std::vector<Token>> lex(const SourceText& source, Language language) { return Lexer(source, language).run(); }
 
-std::string describe(const Token& token) { return token.kind == TokenKind::kEnd ? "the end of the text" : "'" + token.text + "'"; }
+std::string describe(const Token& token) {
+  return token.kind == TokenKind::kEnd ? "the end of the text" : "'" + token.text + "'";
+}
 
 }  // namespace facet

@@ -20,7 +20,7 @@ class SourceText {
 
   const std::string& text() const { return text_; }
   Place at(int offset) const;
-  std::string slice(int begin, int end) const;   // what was written there, on one line, for messages
+  std::string slice(int begin, int end) const;  // what was written there, on one line, for messages
 
  private:
   struct Piece {
@@ -40,12 +40,12 @@ enum class TokenKind { kName, kInteger, kFloat, kPunctuation, kEnd };
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  std::string text;              // as written; "" at the end
+  std::string text;  // as written; "" at the end
   int offset = 0;
-  int end = 0;                   // offset behind the last character
-  std::uint64_t int_value = 0;   // kInteger: the digits; at most 2^64 - 1
-  double float_value = 0;        // kFloat
-  std::string suffix;            // kC: lower case letters behind the number ("f", "ul")
+  int end = 0;                  // offset behind the last character
+  std::uint64_t int_value = 0;  // kInteger: the digits; at most 2^64 - 1
+  double float_value = 0;       // kFloat
+  std::string suffix;           // kC: lower case letters behind the number ("f", "ul")
 };
 
 // Cuts the text into tokens, kEnd last. kC also skips comments and reads hexadecimal numbers and suffixes.

@@ -10,7 +10,7 @@ namespace facet {
 
 namespace {
 
-constexpr int kMaxNesting = 256;   // of statements; contract P3 has the same limit for JSON
+constexpr int kMaxNesting = 256;  // of statements; contract P3 has the same limit for JSON
 
 SyntaxPtr clone(const Syntax& s) {
   SyntaxPtr copy = std::make_unique<Syntax>();
@@ -33,8 +33,9 @@ struct Compound {
   const char* text;
   Op op;
 };
-constexpr Compound kCompound[] = {{"+=", Op::kAdd},    {"-=", Op::kSub},   {"*=", Op::kMul},   {"/=", Op::kDiv},  {"%=", Op::kFloorMod},
-                                  {"&=", Op::kBitAnd}, {"|=", Op::kBitOr}, {"^=", Op::kBitXor}, {"<<=", Op::kShl}, {">>=", Op::kShr}};
+constexpr Compound kCompound[] = {{"+=", Op::kAdd},      {"-=", Op::kSub},    {"*=", Op::kMul},   {"/=", Op::kDiv},
+                                  {"%=", Op::kFloorMod}, {"&=", Op::kBitAnd}, {"|=", Op::kBitOr}, {"^=", Op::kBitXor},
+                                  {"<<=", Op::kShl},     {">>=", Op::kShr}};
 
 SyntaxPtr combine(Op op, const Syntax& left, SyntaxPtr right, int offset) {
   SyntaxPtr node = std::make_unique<Syntax>();
@@ -64,7 +65,7 @@ std::nullptr_t LoopParser::fail(Code code, int offset, std::vector<std::string> 
   constexpr std::size_t kMostComplaints = 50;
   if (errors_.size() >= kMostComplaints) return nullptr;
   Diagnostic d = diagnose(code, source_.at(offset), std::move(args), std::move(notes));
-  for (const Diagnostic& e : errors_)   // the left side of `x += 1` is looked at twice
+  for (const Diagnostic& e : errors_)  // the left side of `x += 1` is looked at twice
     if (e.code == code && e.place.line == d.place.line && e.place.column == d.place.column) return nullptr;
   errors_.push_back(std::move(d));
   return nullptr;
@@ -113,7 +114,8 @@ Result<ParsedLoops> LoopParser::run() {
 
 // Names that start statements which are not part of the language.
 bool LoopParser::refuse_keyword() {
-  static const char* const words[] = {"while", "do", "goto", "return", "switch", "break", "continue", "struct", "static", "typedef", "else"};
+  static const char* const words[] = {"while",    "do",     "goto",   "return",  "switch", "break",
+                                      "continue", "struct", "static", "typedef", "else"};
   for (const char* word : words) {
     if (!parser_.is(word)) continue;
     parser_.fail(Code::kUnsupportedC, parser_.peek().offset, {word},
@@ -124,7 +126,8 @@ bool LoopParser::refuse_keyword() {
 }
 
 bool LoopParser::statement(LoopBody* out) {
-  if (depth_ >= kMaxNesting) return parser_.fail(Code::kTextTooDeep, parser_.peek().offset, {std::to_string(kMaxNesting)}), false;
+  if (depth_ >= kMaxNesting)
+    return parser_.fail(Code::kTextTooDeep, parser_.peek().offset, {std::to_string(kMaxNesting)}), false;
   ++depth_;
   bool ok = false;
   const bool type_word = c_type(parser_.peek().text, nullptr) || parser_.is("const");
@@ -154,7 +157,8 @@ bool LoopParser::block(LoopBody* out) {
   if (!ok) return false;
   parser_.take();
   // Braces only matter where scalars are declared; names are unique already, but each execution makes them fresh.
-  const bool declares = std::any_of(s.body.begin(), s.body.end(), [](const LoopStatement& x) { return x.kind == Kind::kDeclare; });
+  const bool declares =
+      std::any_of(s.body.begin(), s.body.end(), [](const LoopStatement& x) { return x.kind == Kind::kDeclare; });
   if (declares) {
     out->push_back(std::move(s));
   } else {
@@ -178,7 +182,9 @@ bool LoopParser::declarator(DType dtype, bool is_const, LoopBody* out) {
   if (parser_.is("*")) return parser_.fail(Code::kUnsupportedC, parser_.peek().offset, {"a pointer"}), false;
   if (parser_.peek().kind != TokenKind::kName) return parser_.fail("the name of a scalar"), false;
   const Token name = parser_.take();
-  if (parser_.is("[")) return parser_.fail(Code::kLocalArray, name.offset, {name.text}, {"declare it in \"tensors\" and name it in \"out\""}), false;
+  if (parser_.is("["))
+    return parser_.fail(Code::kLocalArray, name.offset, {name.text}, {"declare it in \"tensors\" and name it in \"out\""}),
+           false;
   SyntaxPtr initial;
   if (parser_.accept("=")) {
     initial = parser_.expression();
@@ -196,10 +202,11 @@ bool LoopParser::declarator(DType dtype, bool is_const, LoopBody* out) {
       scopes_.back()[name.text] = binding;
       return true;
     }
-    errors_.resize(before);   // it is computed: a scalar like others
+    errors_.resize(before);  // it is computed: a scalar like others
   }
   LoopStatement s = make(Kind::kDeclare, name.offset);
-  if (initial && infer(*initial).form != Form::kUnknown) s.value = build_as(*initial, dtype);   // in the outer meaning of the name
+  if (initial && infer(*initial).form != Form::kUnknown)
+    s.value = build_as(*initial, dtype);  // in the outer meaning of the name
   std::string unique;
   do {
     const int count = ++scalar_count_[name.text];
@@ -243,7 +250,8 @@ bool LoopParser::assignment(LoopBody* out) {
     }
   }
   if (!value) return parser_.fail("'=' or another assignment"), false;
-  if (parser_.is("=")) return parser_.fail(Code::kUnsupportedC, parser_.peek().offset, {"an assignment inside an expression"}), false;
+  if (parser_.is("="))
+    return parser_.fail(Code::kUnsupportedC, parser_.peek().offset, {"an assignment inside an expression"}), false;
   if (!parser_.expect(";")) return false;
   assign(*left, *value, left->begin, out);
   return true;
@@ -253,11 +261,14 @@ bool LoopParser::target_of(const Syntax& left, CTarget* target) {
   if (left.kind != Syntax::Kind::kName && left.kind != Syntax::Kind::kElement)
     return fail(Code::kNotAssignable, left.begin, {quote(left), "it is no array element or scalar"}), false;
   const CBinding* binding = bound(left.name);
-  if (binding && binding->kind == CBinding::Kind::kLoop) return fail(Code::kLoopVariableAssigned, left.offset, {left.name}), false;
-  if (binding && binding->kind == CBinding::Kind::kAlias) return fail(Code::kNotAssignable, left.offset, {left.name, "it is const"}), false;
+  if (binding && binding->kind == CBinding::Kind::kLoop)
+    return fail(Code::kLoopVariableAssigned, left.offset, {left.name}), false;
+  if (binding && binding->kind == CBinding::Kind::kAlias)
+    return fail(Code::kNotAssignable, left.offset, {left.name, "it is const"}), false;
   if (!binding && has_role(context_.in, left.name)) {
     return fail(Code::kNotAssignable, left.offset, {left.name, is_symbol(left.name) ? "it is a symbol" : "it is in \"in\""},
-                {"tensors that are updated are named in \"inout\""}), false;
+                {"tensors that are updated are named in \"inout\""}),
+           false;
   }
   const OperandType type = infer(left);
   if (type.form == Form::kUnknown) return false;
@@ -286,11 +297,12 @@ void LoopParser::assign(const Syntax& left, const Syntax& value, int offset, Loo
   out->push_back(std::move(s));
 }
 
-// target = target OP operand: the statement kind of a reduction. The operand may not read the target at all, and the arithmetic must be
-// that of the target's dtype (integer sums and products agree modulo its width in any dtype).
+// target = target OP operand: the statement kind of a reduction. The operand may not read the target at all, and the arithmetic
+// must be that of the target's dtype (integer sums and products agree modulo its width in any dtype).
 void LoopParser::recognise_update(const Syntax& value, DType weak, const CTarget& target, LoopStatement* s) {
   const bool call = value.kind == Syntax::Kind::kCall && value.args.size() == 2 && (value.name == "min" || value.name == "max");
-  const bool arithmetic = value.kind == Syntax::Kind::kBinary && (value.op == Op::kAdd || value.op == Op::kSub || value.op == Op::kMul);
+  const bool arithmetic =
+      value.kind == Syntax::Kind::kBinary && (value.op == Op::kAdd || value.op == Op::kSub || value.op == Op::kMul);
   if ((!call && !arithmetic) || target.dtype == DType::kBool) return;
   const ExprPtr current = read(target.tensor, target.dtype, target.subscripts);
   const ExprPtr a = build(*value.args[0], weak);
@@ -307,7 +319,9 @@ void LoopParser::recognise_update(const Syntax& value, DType weak, const CTarget
   if (reads_target) return;
   s->operand = convert(target.dtype, other);
   if (value.op == Op::kSub) s->operand = unary(Op::kNeg, s->operand);
-  s->update = call ? (value.name == "min" ? ReduceKind::kMin : ReduceKind::kMax) : value.op == Op::kMul ? ReduceKind::kProd : ReduceKind::kSum;
+  s->update = call                   ? (value.name == "min" ? ReduceKind::kMin : ReduceKind::kMax)
+              : value.op == Op::kMul ? ReduceKind::kProd
+                                     : ReduceKind::kSum;
 }
 
 Result<ParsedLoops> parse_loops(const std::vector<std::string>& lines, const LoopContext& context) {

@@ -40,7 +40,7 @@ bool linear_in(const ExprPtr& e, const std::string& name, std::int64_t* coeffici
   std::int64_t c = 0;
   ExprPtr r;
   if (e->op == Op::kNeg || e->op == Op::kMul) {
-    const std::int64_t factor = e->op == Op::kNeg ? -1 : e->args[0]->int_value;   // idx_mul keeps the constant in front
+    const std::int64_t factor = e->op == Op::kNeg ? -1 : e->args[0]->int_value;  // idx_mul keeps the constant in front
     if (e->op == Op::kMul && e->args[0]->op != Op::kLiteral) return false;
     if (!linear_in(e->args.back(), name, &c, &r) || __builtin_mul_overflow(c, factor, coefficient)) return false;
     std::int64_t product = 0;
@@ -87,21 +87,24 @@ ExprPtr LoopParser::affine_leaf(const Syntax& s) {
   if (s.kind == Syntax::Kind::kName) {
     if (const CBinding* binding = bound(s.name)) {
       if (binding->kind == CBinding::Kind::kLoop) return index(binding->unique);
-      if (binding->kind == CBinding::Kind::kAlias) return binding->alias;   // null after a complaint at its declaration
+      if (binding->kind == CBinding::Kind::kAlias) return binding->alias;  // null after a complaint at its declaration
       return fail(Code::kNotAffine, s.begin, {s.name, "it is a scalar, whose value is computed"},
                   {"a scalar declared 'const int' with an affine value can be used here"});
     }
     if (is_symbol(s.name)) {
       if (has_role(context_.in, s.name)) return index(s.name);
-      return fail(Code::kUnknownNameInText, s.offset, {s.name, "listed in \"in\" of this op"}, {"add \"" + s.name + "\" to \"in\""});
+      return fail(Code::kUnknownNameInText, s.offset, {s.name, "listed in \"in\" of this op"},
+                  {"add \"" + s.name + "\" to \"in\""});
     }
   }
   if (s.kind == Syntax::Kind::kCall)
-    return fail(Code::kNotAffine, s.begin, {quote(s), "it calls a function"}, {"min and max are the functions of bounds and subscripts"});
+    return fail(Code::kNotAffine, s.begin, {quote(s), "it calls a function"},
+                {"min and max are the functions of bounds and subscripts"});
   if (context_.program->tensors.count(s.name))
     return fail(Code::kNotAffine, s.begin, {quote(s), "it reads a tensor"},
                 {"bounds, conditions and subscripts are of loop variables and symbols; choose by data with 'c ? a : b'"});
-  return fail(Code::kUnknownNameInText, s.offset, {s.name, "a loop variable or a symbol"}, did_you_mean(s.name, visible_names()));
+  return fail(Code::kUnknownNameInText, s.offset, {s.name, "a loop variable or a symbol"},
+              did_you_mean(s.name, visible_names()));
 }
 
 // An index expression or condition. Where C's truncating / and % cannot meet a negative number they become the flooring ones.
@@ -139,7 +142,7 @@ Interval LoopParser::interval(const ExprPtr& e) const {
     case Op::kSub: return {true, a.low - b.high, a.high - b.low};
     case Op::kMin: return {true, std::min(a.low, b.low), std::min(a.high, b.high)};
     case Op::kMax: return {true, std::max(a.low, b.low), std::max(a.high, b.high)};
-    case Op::kMul: {   // by a constant in front, which fits 64 bits
+    case Op::kMul: {  // by a constant in front, which fits 64 bits
       if (e->args[0]->op != Op::kLiteral || std::max(b.high, -b.low) > (static_cast<__int128>(1) << 62)) return {};
       const __int128 x = a.low * b.low, y = a.low * b.high;
       return {true, std::min(x, y), std::max(x, y)};
@@ -164,7 +167,7 @@ std::string LoopParser::unique_loop_name(const std::string& name) const {
 // for (INIT; CONDITION; STEP) STATEMENT
 bool LoopParser::loop(LoopBody* out) {
   LoopStatement s = make(Kind::kFor, parser_.take().offset);
-  parser_.take();   // (
+  parser_.take();  // (
   std::string name;
   CBinding variable;
   std::vector<ExprPtr> guards;
@@ -184,7 +187,7 @@ bool LoopParser::loop(LoopBody* out) {
     out->push_back(std::move(s));
     return true;
   }
-  LoopStatement test = s;   // conditions that do not change in the loop are asked once
+  LoopStatement test = s;  // conditions that do not change in the loop are asked once
   test.kind = Kind::kIf;
   test.name.clear();
   test.first = test.bound = nullptr;
@@ -232,9 +235,10 @@ bool LoopParser::loop_header(LoopStatement* s, std::string* name, CBinding* vari
   if (!ok) return true;
   const Interval first = interval(s->first), last = interval(s->bound);
   if (first.known && last.known)
-    variable->range = s->step > 0 ? Interval{true, first.low, std::max(first.low, last.high - 1)} : Interval{true, std::min(first.high, last.low + 1), first.high};
+    variable->range = s->step > 0 ? Interval{true, first.low, std::max(first.low, last.high - 1)}
+                                  : Interval{true, std::min(first.high, last.low + 1), first.high};
   const bool narrow = variable->range.known && variable->range.low >= -2147483648LL && variable->range.high <= 2147483647LL;
-  variable->dtype = narrow ? dtype : DType::kI64;   // beyond int the C program has no meaning; the wider type has one
+  variable->dtype = narrow ? dtype : DType::kI64;  // beyond int the C program has no meaning; the wider type has one
   return true;
 }
 
@@ -246,7 +250,7 @@ void LoopParser::check_variable(const std::string& name, int offset, bool declar
   const CBinding* outer = bound(name);
   if (outer && !declared) {
     if (outer->kind == CBinding::Kind::kLoop) fail(Code::kLoopVariableAssigned, offset, {name});
-    for (auto& scope : scopes_)   // after the loop its value is not kept
+    for (auto& scope : scopes_)  // after the loop its value is not kept
       if (const auto it = scope.find(name); it != scope.end() && it->second.kind == CBinding::Kind::kScalar)
         it->second.kind = CBinding::Kind::kFinished;
   }
@@ -287,7 +291,9 @@ bool LoopParser::loop_step(const std::string& name, SyntaxPtr* step, bool* negat
     *step = std::move(sum->args[0]);
     return true;
   }
-  return parser_.fail(Code::kLoopForm, sum->begin, {quote(*sum), "the step adds a constant to the loop variable"}, {"write " + name + " += 2"}), false;
+  return parser_.fail(Code::kLoopForm, sum->begin, {quote(*sum), "the step adds a constant to the loop variable"},
+                      {"write " + name + " += 2"}),
+         false;
 }
 
 bool LoopParser::find_step(const Syntax* step, bool negative, int offset, LoopStatement* s) {
@@ -303,7 +309,8 @@ bool LoopParser::find_step(const Syntax* step, bool negative, int offset, LoopSt
   return true;
 }
 
-bool LoopParser::find_bound(const Syntax& condition, const std::string& unique, LoopStatement* s, std::vector<ExprPtr>* guards) {
+bool LoopParser::find_bound(const Syntax& condition, const std::string& unique, LoopStatement* s,
+                            std::vector<ExprPtr>* guards) {
   std::vector<const Syntax*> parts;
   split_and(condition, &parts);
   for (const Syntax* part : parts)
@@ -316,7 +323,9 @@ bool LoopParser::find_bound(const Syntax& condition, const std::string& unique, 
 bool LoopParser::one_bound(const Syntax& c, const std::string& unique, LoopStatement* s, std::vector<ExprPtr>* guards) {
   const bool comparison = c.kind == Syntax::Kind::kBinary && c.op >= Op::kLt && c.op <= Op::kNe;
   if (!comparison)
-    return fail(Code::kLoopForm, c.begin, {quote(c), "a loop condition compares the loop variable with its bound"}, {"write i < N"}), false;
+    return fail(Code::kLoopForm, c.begin, {quote(c), "a loop condition compares the loop variable with its bound"},
+                {"write i < N"}),
+           false;
   ExprPtr left = affine(*c.args[0], false);
   ExprPtr right = affine(*c.args[1], false);
   if (!left || !right) return false;
@@ -334,12 +343,13 @@ bool LoopParser::one_bound(const Syntax& c, const std::string& unique, LoopState
   }
   std::int64_t k = 1;
   ExprPtr rest = right;
-  if (!(left->op == Op::kIndex && !mentions(right, unique))) {   // k * i + r OP 0
+  if (!(left->op == Op::kIndex && !mentions(right, unique))) {  // k * i + r OP 0
     if (!linear_in(idx_sub(left, right), unique, &k, &rest) || k == 0 || k > INT32_MAX || k < INT32_MIN)
-      return fail(Code::kLoopForm, c.begin, {quote(c), "it cannot be solved for the loop variable"}, {"write i < BOUND"}), false;
+      return fail(Code::kLoopForm, c.begin, {quote(c), "it cannot be solved for the loop variable"}, {"write i < BOUND"}),
+             false;
     rest = k > 0 ? negated(rest) : rest;
     if (k < 0) op = mirrored(op);
-    k = std::abs(k);                                            // k * i OP rest
+    k = std::abs(k);  // k * i OP rest
   }
   const bool upper = op == Op::kLt || op == Op::kLe;
   ExprPtr bound;
@@ -349,14 +359,15 @@ bool LoopParser::one_bound(const Syntax& c, const std::string& unique, LoopState
   if (op == Op::kGe) bound = idx_sub(idx_floordiv(idx_add(rest, idx(k - 1)), k), idx(1));
   if (upper != (s->step > 0))
     return fail(Code::kLoopDirection, c.begin, {quote(c), std::to_string(s->step)},
-                {upper ? "a loop that counts down needs i > or i >=" : "a loop that counts up needs i < or i <="}), false;
+                {upper ? "a loop that counts down needs i > or i >=" : "a loop that counts up needs i < or i <="}),
+           false;
   s->bound = !s->bound ? bound : upper ? idx_min(s->bound, bound) : idx_max(s->bound, bound);
   return true;
 }
 
 bool LoopParser::branch(LoopBody* out) {
   LoopStatement s = make(Kind::kIf, parser_.take().offset);
-  parser_.take();   // (
+  parser_.take();  // (
   const SyntaxPtr condition = parser_.expression();
   if (!condition || !parser_.expect(")")) return false;
   s.condition = affine(*condition, true);

@@ -8,18 +8,24 @@ namespace facet {
 namespace {
 
 constexpr CFunction kFunctions[] = {
-    {"exp", Op::kExp, 1, CFunction::kMath},       {"log", Op::kLog, 1, CFunction::kMath},       {"sqrt", Op::kSqrt, 1, CFunction::kMath},
-    {"rsqrt", Op::kRsqrt, 1, CFunction::kMath},   {"tanh", Op::kTanh, 1, CFunction::kMath},     {"erf", Op::kErf, 1, CFunction::kMath},
-    {"sigmoid", Op::kSigmoid, 1, CFunction::kMath}, {"sin", Op::kSin, 1, CFunction::kMath},     {"cos", Op::kCos, 1, CFunction::kMath},
-    {"tan", Op::kTan, 1, CFunction::kMath},       {"asin", Op::kAsin, 1, CFunction::kMath},     {"acos", Op::kAcos, 1, CFunction::kMath},
-    {"atan", Op::kAtan, 1, CFunction::kMath},     {"sinh", Op::kSinh, 1, CFunction::kMath},     {"cosh", Op::kCosh, 1, CFunction::kMath},
-    {"asinh", Op::kAsinh, 1, CFunction::kMath},   {"acosh", Op::kAcosh, 1, CFunction::kMath},   {"atanh", Op::kAtanh, 1, CFunction::kMath},
-    {"log1p", Op::kLog1p, 1, CFunction::kMath},   {"expm1", Op::kExpm1, 1, CFunction::kMath},   {"fabs", Op::kAbs, 1, CFunction::kMath},
-    {"floor", Op::kFloor, 1, CFunction::kMath},   {"ceil", Op::kCeil, 1, CFunction::kMath},     {"trunc", Op::kTrunc, 1, CFunction::kMath},
-    {"rint", Op::kRound, 1, CFunction::kMath},    {"nearbyint", Op::kRound, 1, CFunction::kMath}, {"round", Op::kRound, 1, CFunction::kRoundAway},
-    {"pow", Op::kPow, 2, CFunction::kMath},       {"fmod", Op::kFMod, 2, CFunction::kMath},     {"fmin", Op::kCFMin, 2, CFunction::kMath},
-    {"fmax", Op::kCFMax, 2, CFunction::kMath},    {"min", Op::kMin, 2, CFunction::kCommon},     {"max", Op::kMax, 2, CFunction::kCommon},
-    {"abs", Op::kAbs, 1, CFunction::kAbs},        {"labs", Op::kAbs, 1, CFunction::kAbs},       {"isnan", Op::kIsNan, 1, CFunction::kTest},
+    {"exp", Op::kExp, 1, CFunction::kMath},          {"log", Op::kLog, 1, CFunction::kMath},
+    {"sqrt", Op::kSqrt, 1, CFunction::kMath},        {"rsqrt", Op::kRsqrt, 1, CFunction::kMath},
+    {"tanh", Op::kTanh, 1, CFunction::kMath},        {"erf", Op::kErf, 1, CFunction::kMath},
+    {"sigmoid", Op::kSigmoid, 1, CFunction::kMath},  {"sin", Op::kSin, 1, CFunction::kMath},
+    {"cos", Op::kCos, 1, CFunction::kMath},          {"tan", Op::kTan, 1, CFunction::kMath},
+    {"asin", Op::kAsin, 1, CFunction::kMath},        {"acos", Op::kAcos, 1, CFunction::kMath},
+    {"atan", Op::kAtan, 1, CFunction::kMath},        {"sinh", Op::kSinh, 1, CFunction::kMath},
+    {"cosh", Op::kCosh, 1, CFunction::kMath},        {"asinh", Op::kAsinh, 1, CFunction::kMath},
+    {"acosh", Op::kAcosh, 1, CFunction::kMath},      {"atanh", Op::kAtanh, 1, CFunction::kMath},
+    {"log1p", Op::kLog1p, 1, CFunction::kMath},      {"expm1", Op::kExpm1, 1, CFunction::kMath},
+    {"fabs", Op::kAbs, 1, CFunction::kMath},         {"floor", Op::kFloor, 1, CFunction::kMath},
+    {"ceil", Op::kCeil, 1, CFunction::kMath},        {"trunc", Op::kTrunc, 1, CFunction::kMath},
+    {"rint", Op::kRound, 1, CFunction::kMath},       {"nearbyint", Op::kRound, 1, CFunction::kMath},
+    {"round", Op::kRound, 1, CFunction::kRoundAway}, {"pow", Op::kPow, 2, CFunction::kMath},
+    {"fmod", Op::kFMod, 2, CFunction::kMath},        {"fmin", Op::kCFMin, 2, CFunction::kMath},
+    {"fmax", Op::kCFMax, 2, CFunction::kMath},       {"min", Op::kMin, 2, CFunction::kCommon},
+    {"max", Op::kMax, 2, CFunction::kCommon},        {"abs", Op::kAbs, 1, CFunction::kAbs},
+    {"labs", Op::kAbs, 1, CFunction::kAbs},          {"isnan", Op::kIsNan, 1, CFunction::kTest},
     {"isinf", Op::kIsInf, 1, CFunction::kTest}};
 
 struct Constant {

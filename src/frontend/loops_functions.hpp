@@ -13,11 +13,11 @@ struct CFunction {
   Op op;
   int arguments;
   enum Kind {
-    kMath,        // floats -> float; integers are converted
-    kTest,        // float -> bool
-    kCommon,      // min, max: two or more arguments of one common type
-    kAbs,         // floats and integers
-    kRoundAway,   // round: half away from zero
+    kMath,       // floats -> float; integers are converted
+    kTest,       // float -> bool
+    kCommon,     // min, max: two or more arguments of one common type
+    kAbs,        // floats and integers
+    kRoundAway,  // round: half away from zero
   } kind;
 };
 

@@ -20,10 +20,10 @@ struct Interval {
 // What a name means in a block.
 struct CBinding {
   enum class Kind {
-    kLoop,       // the variable of an enclosing loop
-    kScalar,     // a declared scalar, tensor `unique`
-    kAlias,      // a const integer with an affine value
-    kFinished,   // a scalar that a loop has used as its variable
+    kLoop,      // the variable of an enclosing loop
+    kScalar,    // a declared scalar, tensor `unique`
+    kAlias,     // a const integer with an affine value
+    kFinished,  // a scalar that a loop has used as its variable
   };
   Kind kind = Kind::kScalar;
   std::string unique;
@@ -95,8 +95,8 @@ class LoopParser {
   ExprPtr build_unary(const Syntax& s, DType weak);
   ExprPtr build_binary(const Syntax& s, DType weak);
   ExprPtr build_call(const Syntax& s, DType weak);
-  ExprPtr build_as(const Syntax& s, DType type);      // converted to `type`
-  ExprPtr boolean(const Syntax& s);                   // s != 0
+  ExprPtr build_as(const Syntax& s, DType type);  // converted to `type`
+  ExprPtr boolean(const Syntax& s);               // s != 0
   const Tensor* readable(const Syntax& s, bool complain);
 
   const CBinding* bound(const std::string& name) const;
@@ -110,8 +110,8 @@ class LoopParser {
   const LoopContext& context_;
   ExpressionParser parser_;
   std::vector<std::map<std::string, CBinding>> scopes_;
-  std::vector<std::string> active_loops_;               // unique names, outermost first
-  std::map<std::string, Interval> ranges_;              // of active loops
+  std::vector<std::string> active_loops_;   // unique names, outermost first
+  std::map<std::string, Interval> ranges_;  // of active loops
   std::map<std::string, int> scalar_count_;
   int depth_ = 0;
   Diagnostics errors_;

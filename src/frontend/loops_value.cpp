@@ -1,7 +1,7 @@
 // Values of op `loops`: C's operators with the usual arithmetic conversions made explicit (contract L3).
 //
-// A type is fixed, or open (Form::kFraction) for literals and calls whose C type is double only because C has no other spelling: they
-// take the precision of what they meet, so `0.5 * x` stays f32 beside an f32 x.
+// A type is fixed, or open (Form::kFraction) for literals and calls whose C type is double only because C has no other
+// spelling: they take the precision of what they meet, so `0.5 * x` stays f32 beside an f32 x.
 #include <cmath>
 #include <limits>
 
@@ -24,7 +24,7 @@ bool is_shift(Op op) { return op == Op::kShl || op == Op::kShr; }
 
 DType promoted(DType t) {
   if (t == DType::kBool || (is_integer(t) && size_bytes(t) < 4)) return DType::kI32;
-  return t == DType::kF16 || t == DType::kBF16 ? DType::kF32 : t;   // as C compilers without 16-bit arithmetic
+  return t == DType::kF16 || t == DType::kBF16 ? DType::kF32 : t;  // as C compilers without 16-bit arithmetic
 }
 
 // C's usual arithmetic conversions.
@@ -59,7 +59,8 @@ int node_count(const ExprPtr& e, int limit) {
 }  // namespace
 
 ExprPtr convert(DType to, const ExprPtr& e) {
-  if (e->op == Op::kLiteral && e->type == DType::kI32 && is_float(to)) return literal(to, round_to(to, static_cast<double>(e->int_value)));
+  if (e->op == Op::kLiteral && e->type == DType::kI32 && is_float(to))
+    return literal(to, round_to(to, static_cast<double>(e->int_value)));
   if (e->op == Op::kLiteral && e->type == DType::kI32 && to == DType::kI64) return int_literal(to, e->int_value);
   return cast(to, e);
 }
@@ -82,7 +83,7 @@ OperandType LoopParser::infer(const Syntax& s) {
       if (!condition) type = {};
       break;
     }
-    case Syntax::Kind::kReduction: break;   // equations only
+    case Syntax::Kind::kReduction: break;  // equations only
   }
   s.type = type;
   return type;
@@ -116,7 +117,8 @@ const Tensor* LoopParser::readable(const Syntax& s, bool complain) {
 OperandType LoopParser::infer_name(const Syntax& s) {
   if (const CBinding* binding = bound(s.name)) {
     if (binding->kind != CBinding::Kind::kFinished) return fixed(binding->dtype);
-    fail(Code::kUnknownNameInText, s.offset, {s.name, "known here: a loop used it as its variable"}, {"declare another scalar"});
+    fail(Code::kUnknownNameInText, s.offset, {s.name, "known here: a loop used it as its variable"},
+         {"declare another scalar"});
     return {};
   }
   if (is_symbol(s.name)) {
@@ -172,10 +174,13 @@ OperandType LoopParser::infer_binary(const Syntax& s) {
   if (s.op == Op::kAnd || s.op == Op::kOr || is_comparison(s.op)) return fixed(DType::kBool);
   const bool floating = type.form == Form::kFraction || is_float(type.dtype);
   if (floating && (is_bitwise(s.op) || is_shift(s.op) || s.op == Op::kFloorMod)) {
-    const std::vector<std::string> notes = {s.op == Op::kFloorMod ? "the floating point remainder is fmod(x, y)" : "bit operations take integers"};
+    const std::vector<std::string> notes = {s.op == Op::kFloorMod ? "the floating point remainder is fmod(x, y)"
+                                                                  : "bit operations take integers"};
     const Syntax& culprit = a.type.form == Form::kFraction || is_fixed_float(a.type) ? a : b;
-    fail(Code::kWrongOperandDtype, culprit.begin, {"'" + source_.text().substr(static_cast<std::size_t>(s.offset), is_shift(s.op) ? 2 : 1) + "'",
-                                                   "integers", quote(culprit), describe(culprit.type)}, notes);
+    fail(Code::kWrongOperandDtype, culprit.begin,
+         {"'" + source_.text().substr(static_cast<std::size_t>(s.offset), is_shift(s.op) ? 2 : 1) + "'", "integers",
+          quote(culprit), describe(culprit.type)},
+         notes);
     return {};
   }
   return is_shift(s.op) ? fixed(promoted(a.type.dtype)) : type;
@@ -191,7 +196,8 @@ OperandType LoopParser::infer_call(const Syntax& s) {
   const int count = static_cast<int>(s.args.size());
   const bool many = f->kind == CFunction::kCommon;
   if (many ? count < 2 : count != f->arguments) {
-    fail(Code::kArgumentCount, s.offset, {s.name, (many ? "at least " : "") + std::to_string(f->arguments), std::to_string(count)});
+    fail(Code::kArgumentCount, s.offset,
+         {s.name, (many ? "at least " : "") + std::to_string(f->arguments), std::to_string(count)});
     return {};
   }
   OperandType type;
@@ -225,7 +231,7 @@ ExprPtr LoopParser::build(const Syntax& s, DType weak) {
       const ExprPtr otherwise = build_as(*s.args[2], type);
       return condition && then && otherwise ? select(condition, then, otherwise) : nullptr;
     }
-    case Syntax::Kind::kReduction: break;   // equations only
+    case Syntax::Kind::kReduction: break;  // equations only
   }
   return nullptr;
 }
@@ -330,8 +336,9 @@ ExprPtr LoopParser::build_call(const Syntax& s, DType weak) {
     if (!args.back()) return nullptr;
   }
   if (f.kind == CFunction::kRoundAway) {
-    constexpr int kLargest = 100;   // the argument is used six times
-    if (node_count(args[0], kLargest) >= kLargest) return fail(Code::kTextTooLong, s.begin, {std::to_string(kLargest)}, {"store the argument of round in a scalar first"});
+    constexpr int kLargest = 100;  // the argument is used six times
+    if (node_count(args[0], kLargest) >= kLargest)
+      return fail(Code::kTextTooLong, s.begin, {std::to_string(kLargest)}, {"store the argument of round in a scalar first"});
     return round_away(args[0]);
   }
   if (f.arguments == 1) return unary(f.op, args[0]);

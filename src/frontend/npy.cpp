@@ -104,7 +104,8 @@ Result<HostTensor> read_npy_as(const std::string& path, const std::string& tenso
   if (!header) return header.errors();
   if (header->dtype != npy_dtype(dtype))
     return diagnose(Code::kNpyDtype, place, {path, to_text(header->dtype), tensor, to_text(dtype)});
-  if (header->shape != extents) return diagnose(Code::kNpyShape, place, {path, shape_text(header->shape), tensor, shape_text(extents)});
+  if (header->shape != extents)
+    return diagnose(Code::kNpyShape, place, {path, shape_text(header->shape), tensor, shape_text(extents)});
   Result<HostTensor> values = read_npy(path, place);
   if (!values || dtype == npy_dtype(dtype)) return values;
   return converted(*values, dtype);
@@ -112,8 +113,9 @@ Result<HostTensor> read_npy_as(const std::string& path, const std::string& tenso
 
 Result<Done> write_npy(const std::string& path, const HostTensor& tensor) {
   if (npy_dtype(tensor.dtype) != tensor.dtype) return write_npy(path, converted(tensor, npy_dtype(tensor.dtype)));
-  std::string text = "{'descr': '" + npy_descr(tensor.dtype) + "', 'fortran_order': False, 'shape': " + shape_text(tensor.shape) + ", }";
-  while ((10 + text.size() + 1) % 64 != 0) text += ' ';   // data starts at a multiple of 64, as NumPy writes it
+  std::string text =
+      "{'descr': '" + npy_descr(tensor.dtype) + "', 'fortran_order': False, 'shape': " + shape_text(tensor.shape) + ", }";
+  while ((10 + text.size() + 1) % 64 != 0) text += ' ';  // data starts at a multiple of 64, as NumPy writes it
   text += '\n';
   std::string start(kMagic, 6);
   start += '\x01';

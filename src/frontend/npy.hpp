@@ -14,7 +14,7 @@ struct NpyHeader {
   DType dtype = DType::kF32;
   bool fortran_order = false;
   std::vector<std::int64_t> shape;
-  std::int64_t data_offset = 0;      // bytes from the start of the file
+  std::int64_t data_offset = 0;  // bytes from the start of the file
 };
 
 // Header and file size agree, or a complaint; the data is not touched.

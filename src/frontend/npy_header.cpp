@@ -11,9 +11,9 @@ struct Row {
   const char* descr;
   DType dtype;
 };
-constexpr Row kRows[] = {{"|b1", DType::kBool}, {"|i1", DType::kI8},  {"|u1", DType::kU8},  {"<i2", DType::kI16}, {"<i4", DType::kI32},
-                         {"<i8", DType::kI64},  {"<f2", DType::kF16}, {"<f4", DType::kF32}, {"<f8", DType::kF64}, {"<u2", DType::kU16},
-                         {"<u4", DType::kU32},  {"<u8", DType::kU64}};
+constexpr Row kRows[] = {{"|b1", DType::kBool}, {"|i1", DType::kI8},  {"|u1", DType::kU8},  {"<i2", DType::kI16},
+                         {"<i4", DType::kI32},  {"<i8", DType::kI64}, {"<f2", DType::kF16}, {"<f4", DType::kF32},
+                         {"<f8", DType::kF64},  {"<u2", DType::kU16}, {"<u4", DType::kU32}, {"<u8", DType::kU64}};
 
 class Scanner {
  public:
@@ -39,7 +39,7 @@ class Scanner {
     const std::from_chars_result r = std::from_chars(text_.data() + at_, text_.data() + text_.size(), *out);
     if (r.ec != std::errc()) return false;
     at_ = static_cast<std::size_t>(r.ptr - text_.data());
-    eat("L");   // Python 2 wrote 3L
+    eat("L");  // Python 2 wrote 3L
     return true;
   }
   bool at_end() {
@@ -76,7 +76,7 @@ bool dtype_of(const std::string& descr, NpyHeader* header, NpyFault* fault) {
 }
 
 bool shape_of(Scanner* scan, NpyHeader* header, NpyFault* fault) {
-  constexpr std::size_t kMaxRank = 64;   // NumPy's own limit
+  constexpr std::size_t kMaxRank = 64;  // NumPy's own limit
   if (!scan->eat("(")) return fail(fault, "its header's shape is not a tuple");
   while (!scan->eat(")")) {
     std::int64_t extent = 0;
@@ -123,7 +123,7 @@ bool parse_npy_dictionary(const std::string& text, NpyHeader* header, NpyFault* 
 std::string npy_descr(DType dtype) {
   for (const Row& row : kRows)
     if (row.dtype == dtype) return row.descr;
-  return "<f4";   // bf16
+  return "<f4";  // bf16
 }
 
 std::int64_t npy_element_count(const std::vector<std::int64_t>& shape) {

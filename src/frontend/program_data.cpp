@@ -1,4 +1,5 @@
-// "data" and "sample" of a tensor: constants from files, fills, lists and ramps; how random inputs are drawn (contract F1, V10).
+// "data" and "sample" of a tensor: constants from files, fills, lists and ramps; how random inputs are drawn (contract F1,
+// V10).
 #include <cmath>
 #include <limits>
 
@@ -113,7 +114,8 @@ void read_iota(const JsonValue& axis, ProgramReader* r, Tensor* t, TensorData* d
     return r->json.complain(Code::kBadAxis, axis, {std::to_string(*value), std::to_string(rank)});
   data->axis = static_cast<int>(*value < 0 ? *value + rank : *value);
   const ExprPtr& extent = t->shape[static_cast<std::size_t>(data->axis)];
-  if (extent->op == Op::kLiteral && extent->int_value > 0 && !is_float(t->dtype) && !integer_fits(t->dtype, extent->int_value - 1))
+  if (extent->op == Op::kLiteral && extent->int_value > 0 && !is_float(t->dtype) &&
+      !integer_fits(t->dtype, extent->int_value - 1))
     r->json.complain(Code::kBadFill, axis, {std::to_string(extent->int_value - 1), to_text(t->dtype)});
 }
 
@@ -128,7 +130,8 @@ std::string sample_fault(const Sample& s, const Tensor& t) {
       return s.b >= 0 ? "" : "the deviation may not be negative";
     case Sample::Kind::kIntegers:
       if (s.a > s.b) return "lo must not exceed hi";
-      if (integers && !(integer_fits(t.dtype, static_cast<std::int64_t>(s.a)) && integer_fits(t.dtype, static_cast<std::int64_t>(s.b))))
+      if (integers &&
+          !(integer_fits(t.dtype, static_cast<std::int64_t>(s.a)) && integer_fits(t.dtype, static_cast<std::int64_t>(s.b))))
         return "the bounds do not fit " + to_text(t.dtype);
       return "";
     case Sample::Kind::kSpd:
@@ -145,7 +148,8 @@ std::string sample_fault(const Sample& s, const Tensor& t) {
 
 }  // namespace
 
-bool read_element(const JsonValue& v, DType dtype, const std::string& what, ProgramReader* r, double* real, std::int64_t* integer) {
+bool read_element(const JsonValue& v, DType dtype, const std::string& what, ProgramReader* r, double* real,
+                  std::int64_t* integer) {
   if (dtype == DType::kBool && v.is(JsonValue::Kind::kBool)) {
     *integer = v.boolean;
     return true;
@@ -186,8 +190,9 @@ void read_tensor_data(const JsonValue& v, ProgramReader* r, Tensor* t) {
   }
   if (!r->json.fields(v, what, {}, {"fill", "values", "iota"})) return;
   if (v.members.size() != 1) {
-    r->json.complain(Code::kWrongType, v, {what, "an object with exactly one of fill, values and iota",
-                                           std::to_string(v.members.size()) + " fields"});
+    r->json.complain(
+        Code::kWrongType, v,
+        {what, "an object with exactly one of fill, values and iota", std::to_string(v.members.size()) + " fields"});
     return;
   }
   if (const JsonValue* fill = v.find("fill"))
@@ -206,15 +211,16 @@ void read_tensor_sample(const JsonValue& v, ProgramReader* r, Tensor* t) {
   } else {
     if (!r->json.fields(v, what, {}, {"uniform", "normal", "integers"})) return;
     if (v.members.size() != 1)
-      return r->json.complain(Code::kWrongType, v, {what, "an object with exactly one of uniform, normal and integers",
-                                                    std::to_string(v.members.size()) + " fields"});
+      return r->json.complain(
+          Code::kWrongType, v,
+          {what, "an object with exactly one of uniform, normal and integers", std::to_string(v.members.size()) + " fields"});
     const JsonMember& member = v.members[0];
     t->sample.kind = member.key == "uniform"  ? Sample::Kind::kUniform
                      : member.key == "normal" ? Sample::Kind::kNormal
                                               : Sample::Kind::kIntegers;
     if (!member.value.is(JsonValue::Kind::kArray) || member.value.items.size() != 2)
-      return r->json.complain(Code::kWrongType, member.value, {"\"" + member.key + "\"", "an array of two numbers",
-                                                               kind_text(member.value)});
+      return r->json.complain(Code::kWrongType, member.value,
+                              {"\"" + member.key + "\"", "an array of two numbers", kind_text(member.value)});
     const bool whole = t->sample.kind == Sample::Kind::kIntegers;
     double* const parts[2] = {&t->sample.a, &t->sample.b};
     for (std::size_t i = 0; i < 2; ++i) {

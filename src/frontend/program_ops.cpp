@@ -84,7 +84,8 @@ class OpsReader {
         out->value = std::move(list);
         return true;
       }
-      default: r_.json.complain(Code::kWrongType, v, {what, "a number, a string, true, false or an array of these", kind_text(v)});
+      default:
+        r_.json.complain(Code::kWrongType, v, {what, "a number, a string, true, false or an array of these", kind_text(v)});
     }
     return false;
   }
@@ -143,7 +144,8 @@ class OpsReader {
     if (symbols_too) names.insert(names.end(), r_.symbol_names.begin(), r_.symbol_names.end());
     std::vector<std::string> notes = did_you_mean(name, names);
     if (notes.empty() && r_.program.tensors.count(name))
-      notes.push_back("\"" + name + "\" is declared in \"tensors\"; list it in \"inputs\", give it \"data\", or compute it in an op");
+      notes.push_back("\"" + name +
+                      "\" is declared in \"tensors\"; list it in \"inputs\", give it \"data\", or compute it in an op");
     r_.json.complain(Code::kUndefinedName, at, {name}, notes);
     return false;
   }
@@ -215,7 +217,7 @@ class OpsReader {
     if (std::count(node->out.begin(), node->out.end(), name)) return r_.json.complain(Code::kListedTwice, v, {name, "\"out\""});
     const auto [at, fresh] = defined_.emplace(name, by);
     if (!fresh) return r_.json.complain(Code::kAssignedTwice, v, {name, at->second});
-    if (r_.program.tensors.count(name)) return;   // declared: an assertion
+    if (r_.program.tensors.count(name)) return;  // declared: an assertion
     if (node->op == "loops") return r_.json.complain(Code::kLoopsOutUndeclared, v, {name});
     Tensor t;
     t.name = name;
@@ -231,7 +233,7 @@ class OpsReader {
   }
 
   ProgramReader& r_;
-  std::map<std::string, std::string> defined_;               // name -> how, for messages
+  std::map<std::string, std::string> defined_;  // name -> how, for messages
   std::map<std::string, std::size_t> first_definition_;
 };
 

@@ -16,7 +16,7 @@ struct ProgramReader {
   JsonReader json;
   Program program;
   std::vector<std::string> symbol_names;
-  std::map<std::string, const JsonValue*> tensor_values;   // declarations, for later complaints
+  std::map<std::string, const JsonValue*> tensor_values;  // declarations, for later complaints
 
   bool is_symbol(const std::string& name) const;
 };

@@ -11,7 +11,7 @@ namespace facet {
 namespace {
 
 const std::vector<std::string> kDtypeNames = {"bool", "i8", "u8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"};
-const std::vector<std::string> kReservedDtypes = {"u16", "u32", "u64", "f8e4m3", "f8e5m2"};   // contract V8
+const std::vector<std::string> kReservedDtypes = {"u16", "u32", "u64", "f8e4m3", "f8e5m2"};  // contract V8
 
 bool read_dtype(const JsonValue& v, const std::string& tensor, ProgramReader* r, DType* dtype) {
   const auto text = r->json.string(v, "\"dtype\" of tensor \"" + tensor + "\"");
@@ -37,8 +37,9 @@ ExprPtr read_extent(const JsonValue& v, const std::string& tensor, ProgramReader
     return nullptr;
   }
   if (!v.is(JsonValue::Kind::kString)) {
-    r->json.complain(Code::kWrongType, v,
-                     {"an extent of tensor \"" + tensor + "\"", "a non-negative integer, a symbol or an affine text", kind_text(v)});
+    r->json.complain(
+        Code::kWrongType, v,
+        {"an extent of tensor \"" + tensor + "\"", "a non-negative integer, a symbol or an affine text", kind_text(v)});
     return nullptr;
   }
   const Result<ExprPtr> e = parse_affine(v.text, r->symbol_names, r->json.document().text_place(v));
@@ -78,7 +79,7 @@ void read_tensor(const JsonMember& member, ProgramReader* r) {
     tensor.inferred = typed && shaped;
     const JsonValue* const data = member.value.find("data");
     if (data && tensor.inferred) read_tensor_data(*data, r, &tensor);
-    if (data && !tensor.data) tensor.data.emplace();   // a complaint was made; it still is a constant
+    if (data && !tensor.data) tensor.data.emplace();  // a complaint was made; it still is a constant
     const JsonValue* const sample = member.value.find("sample");
     if (sample && tensor.inferred) read_tensor_sample(*sample, r, &tensor);
   }
@@ -140,7 +141,8 @@ void read_outputs(const JsonValue& outputs, ProgramReader* r) {
     } else if (found != r->program.tensors.end() && found->second.data) {
       r->json.complain(Code::kOutputIsConstant, *item, {name});
     } else if (std::count(r->program.inputs.begin(), r->program.inputs.end(), name)) {
-      r->json.complain(Code::kOutputIsInput, *item, {name}, {"an input is an output only if a \"loops\" op has it in \"inout\""});
+      r->json.complain(Code::kOutputIsInput, *item, {name},
+                       {"an input is an output only if a \"loops\" op has it in \"inout\""});
     } else {
       r->json.complain(Code::kUndefinedName, *item, {name},
                        did_you_mean(name, std::vector<std::string>(computed.begin(), computed.end())));

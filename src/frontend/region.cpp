@@ -32,7 +32,8 @@ Result<Region> find_region(const std::string& text, const std::string& shown, co
     const Pragma pragma = pragma_of(line);
     if (pragma == Pragma::kBegin) ++begins;
     if (pragma == Pragma::kEnd && ++ends > begins)
-      return diagnose(Code::kRegionMissing, at, {shown, "line " + std::to_string(number) + " ends a region that was not begun"});
+      return diagnose(Code::kRegionMissing, at,
+                      {shown, "line " + std::to_string(number) + " ends a region that was not begun"});
     if (pragma != Pragma::kNone || begins != 1 || ends != 0) continue;
     Place place;
     place.file = shown;
@@ -43,8 +44,7 @@ Result<Region> find_region(const std::string& text, const std::string& shown, co
     region.lines.push_back(std::move(line));
   }
   if (begins != 1 || ends != 1)
-    return diagnose(Code::kRegionMissing, at,
-                    {shown, "found " + std::to_string(begins) + " and " + std::to_string(ends)});
+    return diagnose(Code::kRegionMissing, at, {shown, "found " + std::to_string(begins) + " and " + std::to_string(ends)});
   return region;
 }
 

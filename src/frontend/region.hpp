@@ -10,7 +10,7 @@ namespace facet {
 
 struct Region {
   std::vector<std::string> lines;
-  std::vector<Place> places;    // of each line's first character, in the C file
+  std::vector<Place> places;  // of each line's first character, in the C file
 };
 
 // `shown` is the path for messages; `at` the JSON value that asked for the file.

@@ -9,7 +9,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::int64_t kMaxTrials = 20000;   // a few milliseconds for a tensor
+constexpr std::int64_t kMaxTrials = 20000;  // a few milliseconds for a tensor
 
 // Symbols that occur in the shape or share an assumption with one that does.
 std::vector<const Symbol*> involved(const Tensor& tensor, const Program& program) {

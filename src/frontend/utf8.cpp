@@ -4,7 +4,9 @@
 namespace facet {
 
 std::size_t utf8_sequence(const std::string& text, std::size_t at) {
-  const auto byte = [&](std::size_t k) -> unsigned { return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0u; };
+  const auto byte = [&](std::size_t k) -> unsigned {
+    return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0u;
+  };
   const auto tail = [&](std::size_t k) { return byte(k) >= 0x80 && byte(k) <= 0xBF; };
   const unsigned first = byte(0), second = byte(1);
   if (at >= text.size()) return 0;

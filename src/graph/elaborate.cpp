@@ -97,11 +97,13 @@ class Elaborator {
       DType dtype = DType::kF32;
       const std::string* text = std::get_if<std::string>(&attribute.value);
       if (name != "acc") {
-        errors_.push_back(diagnose(Code::kUnknownAttribute, inside(node, "/attrs/" + name), {node.op, name}, {"compute takes \"acc\" only"}));
+        errors_.push_back(
+            diagnose(Code::kUnknownAttribute, inside(node, "/attrs/" + name), {node.op, name}, {"compute takes \"acc\" only"}));
         return false;
       }
       if (!text || !dtype_from_text(*text, &dtype) || dtype == DType::kBool) {
-        errors_.push_back(diagnose(Code::kBadAttributeValue, inside(node, "/attrs/acc"), {node.op, name, "expected a dtype like \"f64\""}));
+        errors_.push_back(
+            diagnose(Code::kBadAttributeValue, inside(node, "/attrs/acc"), {node.op, name, "expected a dtype like \"f64\""}));
         return false;
       }
       *out = dtype;
@@ -163,7 +165,8 @@ class Elaborator {
     Result<ParsedEquations> parsed = parse_equations(definition.lines, context);
     if (!parsed) {
       std::string text = "the equations of operator " + node->op;
-      errors_.push_back(diagnose(Code::kInternalError, node->place, {text, parsed.errors()[0].message}, {parsed.errors()[0].place.excerpt}));
+      errors_.push_back(
+          diagnose(Code::kInternalError, node->place, {text, parsed.errors()[0].message}, {parsed.errors()[0].place.excerpt}));
       return;
     }
     keep_locals(*node, std::move(parsed->locals));
@@ -178,8 +181,9 @@ class Elaborator {
     found.dtype = dtype;
     found.shape = shape;
     if (tensor.declared && (tensor.dtype != dtype || !same_shape(tensor, found))) {
-      errors_.push_back(diagnose(Code::kDeclarationDiffers, tensor.place, {name, shape_text(tensor), node.op, shape_text(found)},
-                                 {"the op is at " + node.place.pointer, "the declaration of an intermediate is checked; it may be left out"}));
+      errors_.push_back(diagnose(
+          Code::kDeclarationDiffers, tensor.place, {name, shape_text(tensor), node.op, shape_text(found)},
+          {"the op is at " + node.place.pointer, "the declaration of an intermediate is checked; it may be left out"}));
       return;
     }
     check_size(node, found);
@@ -193,7 +197,8 @@ class Elaborator {
   // Contract P7, for inferred shapes.
   void check_size(const Node& node, const Tensor& tensor) {
     if (const std::string witness = negative_extent(tensor, program_); !witness.empty())
-      errors_.push_back(diagnose(Code::kShapeNegative, node.place, {tensor.name, witness}, {"raise the symbol's min, or state it in \"assume\""}));
+      errors_.push_back(diagnose(Code::kShapeNegative, node.place, {tensor.name, witness},
+                                 {"raise the symbol's min, or state it in \"assume\""}));
     else if (const std::string size = excessive_size(tensor, program_); !size.empty())
       errors_.push_back(diagnose(Code::kShapeTooLarge, node.place, {tensor.name, size}));
   }
@@ -209,7 +214,7 @@ class Elaborator {
   }
 
   Program program_;
-  std::set<std::string> broken_;   // outputs of nodes with complaints
+  std::set<std::string> broken_;  // outputs of nodes with complaints
   Diagnostics errors_;
 };
 

@@ -1,7 +1,8 @@
 // elaborate: operators, equation texts and loop texts -> typed equations and loop nests.
 //
-// Nodes are visited in order. An operator becomes its equations over the names of the program (locals are "OUT.local"); every tensor
-// gets its dtype and shape; a declaration of an intermediate is checked. From here on nothing looks at an operator's name.
+// Nodes are visited in order. An operator becomes its equations over the names of the program (locals are "OUT.local"); every
+// tensor gets its dtype and shape; a declaration of an intermediate is checked. From here on nothing looks at an operator's
+// name.
 #pragma once
 
 #include "facet/program.hpp"

@@ -48,7 +48,8 @@ bool convert(Tensor* t, DType dtype) {
     if (!integer) return false;
     const int bits = static_cast<int>(size_bytes(dtype)) * 8;
     const std::int64_t v = data.int_fill;
-    if (is_signed(dtype) && bits < 64 && (v < -(std::int64_t{1} << (bits - 1)) || v >= std::int64_t{1} << (bits - 1))) return false;
+    if (is_signed(dtype) && bits < 64 && (v < -(std::int64_t{1} << (bits - 1)) || v >= std::int64_t{1} << (bits - 1)))
+      return false;
     if (!is_signed(dtype) && (v < 0 || (bits < 64 && v >= std::int64_t{1} << bits))) return false;
   }
   t->dtype = dtype;

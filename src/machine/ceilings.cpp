@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-constexpr int kChains = 12;   // enough to hide an FMA's latency of 4 cycles at 2 per cycle, few enough for 16 registers
+constexpr int kChains = 12;  // enough to hide an FMA's latency of 4 cycles at 2 per cycle, few enough for 16 registers
 
 // Each runs `rounds` rounds of kChains independent FMAs and returns something that depends on all of them.
 #if defined(__x86_64__)
@@ -101,7 +101,7 @@ std::string memory_of(const CpuMachine& machine) {
 
 double measure_peak_f32(const CpuMachine& machine) {
   const Chains chains = chains_for(machine);
-  volatile float sink = chains.run(1000000);   // warms the clock up
+  volatile float sink = chains.run(1000000);  // warms the clock up
   double best = 0;
   for (int i = 0; i < 10; ++i) {
     constexpr std::int64_t rounds = 500000;
@@ -135,7 +135,7 @@ double measure_copy(const CpuMachine& machine) {
       for (std::thread& t : threads) t.join();
       best = std::max(best, 2.0 * static_cast<double>(from.size()) / seconds_since(start) * 1e-9);
     }
-  } catch (const std::exception&) {   // no memory or no threads: unknown is better than an end
+  } catch (const std::exception&) {  // no memory or no threads: unknown is better than an end
     return best;
   }
   return best;
@@ -158,7 +158,8 @@ void add_measured_ceilings(CpuMachine& machine) {
   const bool busy = getloadavg(&load, 1) == 1 && load > machine.cores + 0.5;
   if (busy || path.empty() || !make_folder(path.substr(0, path.rfind('/'))).ok()) return;
   char text[120];
-  std::snprintf(text, sizeof text, "%.3f %.3f\npeak f32 GFLOP/s of one core, copy GB/s of all cores\n", machine.peak_f32_gflop_s, machine.copy_gb_s);
+  std::snprintf(text, sizeof text, "%.3f %.3f\npeak f32 GFLOP/s of one core, copy GB/s of all cores\n",
+                machine.peak_f32_gflop_s, machine.copy_gb_s);
   (void)write_file(path, std::string(text)).ok();
 }
 

@@ -46,7 +46,7 @@ std::vector<int> allowed_cpus() {
   if (sched_getaffinity(0, sizeof set, &set) == 0)
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
       if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-  if (cpus.empty())   // more CPUs than a cpu_set_t holds
+  if (cpus.empty())  // more CPUs than a cpu_set_t holds
     for (int cpu = 0; cpu < std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)); ++cpu) cpus.push_back(cpu);
   return cpus;
 }
@@ -95,7 +95,8 @@ std::vector<CacheLevel> read_caches(int cpu) {
     const std::int64_t ways = size_of_text(first_line(folder + "ways_of_associativity"));
     if (ways > 0) level.associativity = static_cast<int>(ways);
     const std::size_t sharers = cpu_list(first_line(folder + "shared_cpu_list")).size();
-    const std::size_t threads = cpu_list(first_line(kCpuFolder + std::to_string(cpu) + "/topology/thread_siblings_list")).size();
+    const std::size_t threads =
+        cpu_list(first_line(kCpuFolder + std::to_string(cpu) + "/topology/thread_siblings_list")).size();
     level.shared_by_cores = static_cast<int>(std::max<std::size_t>(1, sharers / std::max<std::size_t>(1, threads)));
     caches.push_back(level);
   }
@@ -148,8 +149,8 @@ std::string host_isa() {
   __builtin_cpu_init();
   // The features of x86-64-v4 and of x86-64-v3 that generated code relies on.
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512vl");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return v4 ? "avx512" : v3 ? "avx2" : "generic";
 #else
   return "generic";
@@ -179,14 +180,20 @@ bool cpu_for_isa(const std::string& name, const CpuMachine& host, CpuMachine* ou
     const char* march;
     int fma_per_cycle;
   };
-  static constexpr Known known[] = {
-      {"generic", "generic", "x86-64", 1},         {"x86-64", "generic", "x86-64", 1},
-      {"avx2", "avx2", "x86-64-v3", 2},            {"x86-64-v3", "avx2", "x86-64-v3", 2},
-      {"haswell", "avx2", "haswell", 2},           {"skylake", "avx2", "skylake", 2},
-      {"znver2", "avx2", "znver2", 2},             {"znver3", "avx2", "znver3", 2},
-      {"avx512", "avx512", "x86-64-v4", 2},        {"x86-64-v4", "avx512", "x86-64-v4", 2},
-      {"skylake-avx512", "avx512", "skylake-avx512", 2}, {"icelake-server", "avx512", "icelake-server", 2},
-      {"sapphirerapids", "avx512", "sapphirerapids", 2}, {"znver4", "avx512", "znver4", 1}};
+  static constexpr Known known[] = {{"generic", "generic", "x86-64", 1},
+                                    {"x86-64", "generic", "x86-64", 1},
+                                    {"avx2", "avx2", "x86-64-v3", 2},
+                                    {"x86-64-v3", "avx2", "x86-64-v3", 2},
+                                    {"haswell", "avx2", "haswell", 2},
+                                    {"skylake", "avx2", "skylake", 2},
+                                    {"znver2", "avx2", "znver2", 2},
+                                    {"znver3", "avx2", "znver3", 2},
+                                    {"avx512", "avx512", "x86-64-v4", 2},
+                                    {"x86-64-v4", "avx512", "x86-64-v4", 2},
+                                    {"skylake-avx512", "avx512", "skylake-avx512", 2},
+                                    {"icelake-server", "avx512", "icelake-server", 2},
+                                    {"sapphirerapids", "avx512", "sapphirerapids", 2},
+                                    {"znver4", "avx512", "znver4", 1}};
   for (const Known& k : known) {
     if (name != k.name) continue;
     *out = host;

@@ -9,7 +9,7 @@ namespace {
 
 struct UnaryRow {
   const char* name;
-  const char* alias;      // or null
+  const char* alias;  // or null
   const char* summary;
   DTypes dtypes;
   const char* text;
@@ -17,7 +17,7 @@ struct UnaryRow {
   bool boolean;
 };
 
-constexpr const char* kSoftplus = "max($0, @0) + log1p(exp(-abs($0)))";   // log(1 + exp x) without overflow
+constexpr const char* kSoftplus = "max($0, @0) + log1p(exp(-abs($0)))";  // log(1 + exp x) without overflow
 
 constexpr UnaryRow kUnary[] = {
     {"abs", nullptr, "absolute value", DTypes::kNumber, "abs($0)", false, false},
@@ -91,21 +91,25 @@ void add_with_numbers(std::vector<OpDef>& table, const std::string& name, const 
 void add_number_activations(std::vector<OpDef>& table) {
   // A single-precision neighbour of the published constants, as ONNX has them.
   constexpr double kSeluAlpha = 1.67326319217681884765625, kSeluGamma = 1.05070102214813232421875;
-  add_with_numbers(table, "elu", "x, below 0 alpha * (exp x - 1)", "select($0 < @0, {alpha} * expm1($0), $0)", {{"alpha", 1.0}}, {0.5});
+  add_with_numbers(table, "elu", "x, below 0 alpha * (exp x - 1)", "select($0 < @0, {alpha} * expm1($0), $0)", {{"alpha", 1.0}},
+                   {0.5});
   add_with_numbers(table, "selu", "gamma * elu(x)", "{gamma} * select($0 <= @0, {alpha} * expm1($0), $0)",
                    {{"alpha", kSeluAlpha}, {"gamma", kSeluGamma}}, {1.5, 0.75});
   add_with_numbers(table, "celu", "max(0, x) + min(0, alpha * (exp(x / alpha) - 1))",
                    "max(@0, $0) + min(@0, {alpha} * expm1($0 / {alpha}))", {{"alpha", 1.0}}, {2.0});
   add_with_numbers(table, "leaky_relu", "x, below 0 alpha * x", "select($0 < @0, {alpha} * $0, $0)", {{"alpha", 0.01}}, {0.25});
-  add_with_numbers(table, "thresholded_relu", "x above alpha, else 0", "select($0 > {alpha}, $0, @0)", {{"alpha", 1.0}}, {0.25});
+  add_with_numbers(table, "thresholded_relu", "x above alpha, else 0", "select($0 > {alpha}, $0, @0)", {{"alpha", 1.0}},
+                   {0.25});
   add_with_numbers(table, "hard_sigmoid", "clamp(alpha * x + beta, 0, 1)", "max(@0, min(@1, {alpha} * $0 + {beta}))",
                    {{"alpha", 0.2}, {"beta", 0.5}}, {0.5, 0.25});
   add_with_numbers(table, "shrink", "x + bias below -lambd, x - bias above lambd, else 0",
-                   "select($0 < -{lambd}, $0 + {bias}, select($0 > {lambd}, $0 - {bias}, @0))", {{"bias", 0.0}, {"lambd", 0.5}}, {0.25, 0.125});
+                   "select($0 < -{lambd}, $0 + {bias}, select($0 > {lambd}, $0 - {bias}, @0))", {{"bias", 0.0}, {"lambd", 0.5}},
+                   {0.25, 0.125});
 }
 
 void add_gelu(std::vector<OpDef>& table) {
-  OpDef def = unary_def("gelu", "x * Phi(x), the normal distribution function by erf or its tanh approximation", DTypes::kFloat);
+  OpDef def =
+      unary_def("gelu", "x * Phi(x), the normal distribution function by erf or its tanh approximation", DTypes::kFloat);
   def.attributes = {text_attr("approximate", "none", "\"tanh\" uses the tanh formula", {"none", "tanh"})};
   def.define = [](OpBuilder& b) {
     const std::string exact = "0.5 * $0 * (@1 + erf($0 * 0.7071067811865476))";
@@ -139,7 +143,8 @@ void add_is_inf(std::vector<OpDef>& table) {
   OpDef def = unary_def("is_inf", "true where x is infinite", DTypes::kFloat);
   def.aliases = {"isinf"};
   def.tolerance = Tolerance::kExact;
-  def.attributes = {flag_attr("detect_negative", true, "0: -inf does not count"), flag_attr("detect_positive", true, "0: +inf does not count")};
+  def.attributes = {flag_attr("detect_negative", true, "0: -inf does not count"),
+                    flag_attr("detect_positive", true, "0: +inf does not count")};
   def.define = [](OpBuilder& b) {
     std::string text = "isinf($0)";
     if (!b.flag("detect_negative")) text += " and $0 > @0";
@@ -155,7 +160,8 @@ void add_prelu(std::vector<OpDef>& table) {
   def.operands.push_back({"slope", DTypes::kNumber, 'T', false});
   def.samples = {{{"f32[2, 3]", "f32[3]"}, {}}, {{"f32[2, 3, 4]", "f32[3, 1]"}, {}}, {{"f32[5]", "f32[]"}, {}}};
   def.define = [](OpBuilder& b) {
-    if (!same_shape(broadcast_shape(b, {0, 1}), b.shape(0)) && !b.failed()) b.bad_shapes("slope " + shape_text(b.shape(1)) + " does not broadcast to x " + shape_text(b.shape(0)));
+    if (!same_shape(broadcast_shape(b, {0, 1}), b.shape(0)) && !b.failed())
+      b.bad_shapes("slope " + shape_text(b.shape(1)) + " does not broadcast to x " + shape_text(b.shape(0)));
     if (!b.failed()) define_map(b, MapTemplate{"select($0 < @0, $1 * $0, $0)", false, false});
   };
   table.push_back(std::move(def));

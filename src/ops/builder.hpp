@@ -47,17 +47,17 @@ class OpBuilder {
   std::string word(const std::string& name) const;
   std::vector<std::int64_t> integers(const std::string& name) const;
   std::vector<double> numbers(const std::string& name) const;
-  std::vector<std::string> words(const std::string& name) const;    // kTexts
-  Shape dims(const std::string& name);                              // kDims
+  std::vector<std::string> words(const std::string& name) const;  // kTexts
+  Shape dims(const std::string& name);                            // kDims
   DType dtype_attr(const std::string& name, DType fallback) const;
-  int axis(const std::string& name, int rank);                      // one axis, wrapped; complains when out of range
+  int axis(const std::string& name, int rank);  // one axis, wrapped; complains when out of range
   int wrapped_axis(const std::string& name, std::int64_t axis, int rank);
-  std::vector<int> axes(const std::string& name, int rank);         // a list, wrapped; absent or empty gives {}
+  std::vector<int> axes(const std::string& name, int rank);  // a list, wrapped; absent or empty gives {}
 
   // Names that no symbol, index or local of this definition has.
   std::string fresh(const std::string& hint);
   Loop loop(const std::string& hint, const ExprPtr& extent) { return Loop{fresh(hint), normal(extent)}; }
-  Loops loops(const Shape& shape);                                  // i, j, k, ... over a shape
+  Loops loops(const Shape& shape);  // i, j, k, ... over a shape
   std::string local(const std::string& hint) { return fresh(hint); }
 
   // Outputs and equations.
@@ -72,7 +72,7 @@ class OpBuilder {
   void bad_shapes(const std::string& what);
   void not_affine(const std::string& what);
   bool failed() const { return !diagnostics_.empty(); }
-  bool expect_rank(int k, int low, int high = -1);                  // high -1: low or more; complains
+  bool expect_rank(int k, int low, int high = -1);  // high -1: low or more; complains
   Result<OpDefinition> finish();
 
   const OpDef& def() const { return def_; }
@@ -89,18 +89,18 @@ class OpBuilder {
 };
 
 // Texts.
-std::string ref(const std::string& tensor, const Subscripts& subscripts, const std::string& pad = "");   // "a0[i, j ? 0.0]"
-std::string formal(int operand);                                   // "a0"
+std::string ref(const std::string& tensor, const Subscripts& subscripts, const std::string& pad = "");  // "a0[i, j ? 0.0]"
+std::string formal(int operand);                                                                        // "a0"
 Subscripts indices_of(const Loops& loops);
 // Operand `k` read at the indices of a broadcast result.
 std::string broadcast_read(const OpBuilder& b, int k, const Loops& result);
 // Numpy broadcasting of the operands' shapes; complains.
 Shape broadcast_shape(OpBuilder& b, const std::vector<int>& operands);
 Shape broadcast_two(OpBuilder& b, const Shape& x, const Shape& y);
-std::string number_text(DType dtype, double value);                // literal of the dtype's kind: "0.5", "3", "-inf"
+std::string number_text(DType dtype, double value);  // literal of the dtype's kind: "0.5", "3", "-inf"
 std::string lowest_text(DType dtype);
 std::string highest_text(DType dtype);
-std::string cast_text(DType to, DType from, const std::string& value);   // value itself when the dtypes agree
+std::string cast_text(DType to, DType from, const std::string& value);  // value itself when the dtypes agree
 std::string calls(const std::string& function, const std::string& argument);
 std::string in_parens(const std::string& text);
 
@@ -109,8 +109,8 @@ std::string reduction(const std::string& kind, const Loops& loops, const std::st
 
 // Accumulators (contract: at least f32, i32 for 8-bit integers; attribute "acc" overrides).
 DType accumulator(const OpBuilder& b, DType dtype);
-DType sum_result(DType dtype);                                     // i32 for 8-bit integers, else the dtype
-DType wide_float(DType dtype);                                     // f32 for f16 and bf16, else the dtype
+DType sum_result(DType dtype);  // i32 for 8-bit integers, else the dtype
+DType wide_float(DType dtype);  // f32 for f16 and bf16, else the dtype
 AttrDef acc_attribute();
 
 // Extent as a number of dtype: "784.0" or "cast(f32, N)".
@@ -120,7 +120,8 @@ std::string extent_text(DType dtype, const Shape& extents);
 AttrDef int_attr(const std::string& name, std::int64_t fallback, const std::string& doc);
 AttrDef flag_attr(const std::string& name, bool fallback, const std::string& doc);
 AttrDef float_attr(const std::string& name, double fallback, const std::string& doc);
-AttrDef text_attr(const std::string& name, const std::string& fallback, const std::string& doc, std::vector<std::string> choices = {});
+AttrDef text_attr(const std::string& name, const std::string& fallback, const std::string& doc,
+                  std::vector<std::string> choices = {});
 AttrDef optional_attr(const std::string& name, AttrKind kind, const std::string& doc);
 AttrDef required_attr(const std::string& name, AttrKind kind, const std::string& doc);
 

@@ -48,7 +48,8 @@ Shape broadcast_two(OpBuilder& b, const Shape& x, const Shape& y) {
     std::vector<std::string> notes;
     if (!constant_of(p) || !constant_of(q)) notes.push_back("symbolic extents must be the same expression, or the constant 1");
     b.fail(Code::kBroadcast, "/in",
-           {b.def().name, shape_text(x), shape_text(y), std::to_string(skip + a), to_text(normal(p)), to_text(normal(q))}, notes);
+           {b.def().name, shape_text(x), shape_text(y), std::to_string(skip + a), to_text(normal(p)), to_text(normal(q))},
+           notes);
     return result;
   }
   return result;
@@ -130,7 +131,8 @@ AttrDef flag_attr(const std::string& name, bool fallback, const std::string& doc
 AttrDef float_attr(const std::string& name, double fallback, const std::string& doc) {
   return AttrDef{name, AttrKind::kFloat, as_attribute(fallback), false, doc, {}};
 }
-AttrDef text_attr(const std::string& name, const std::string& fallback, const std::string& doc, std::vector<std::string> choices) {
+AttrDef text_attr(const std::string& name, const std::string& fallback, const std::string& doc,
+                  std::vector<std::string> choices) {
   return AttrDef{name, AttrKind::kText, as_attribute(fallback.c_str()), false, doc, std::move(choices)};
 }
 AttrDef optional_attr(const std::string& name, AttrKind kind, const std::string& doc) {

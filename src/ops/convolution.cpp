@@ -19,7 +19,8 @@ std::vector<std::int64_t> kernel_of(OpBuilder& b) {
 }
 
 // Subscript of the input channel: group of output channel m times its channels, plus c.
-ExprPtr channel_of(const ExprPtr& m, std::int64_t groups, const ExprPtr& out_channels, const ExprPtr& group_channels, const ExprPtr& c) {
+ExprPtr channel_of(const ExprPtr& m, std::int64_t groups, const ExprPtr& out_channels, const ExprPtr& group_channels,
+                   const ExprPtr& c) {
   if (groups == 1) return c;
   const std::int64_t per_group = *constant_of(out_channels) / groups;
   return idx_add(idx_mul(group_channels, idx_floordiv(m, per_group)), c);
@@ -31,8 +32,8 @@ bool check_conv(OpBuilder& b, std::int64_t groups) {
   if (groups < 1) {
     b.bad_value("group", "must be positive");
   } else if (!same_dim(channels, idx_mul(idx(groups), c))) {
-    b.bad_shapes("x has " + to_text(channels) + " channels, the weight " + shape_text(b.shape(1)) + " with group " + std::to_string(groups) + " takes " +
-                 to_text(normal(idx_mul(idx(groups), c))));
+    b.bad_shapes("x has " + to_text(channels) + " channels, the weight " + shape_text(b.shape(1)) + " with group " +
+                 std::to_string(groups) + " takes " + to_text(normal(idx_mul(idx(groups), c))));
   } else if (groups > 1 && (!constant_of(m) || *constant_of(m) % groups != 0 || !constant_of(c))) {
     b.bad_value("group", to_text(m) + " output channels are not a constant multiple of " + std::to_string(groups));
   } else if (b.has(2) && !same_dim(b.dim(2, 0), m)) {
@@ -64,7 +65,9 @@ void define_conv(OpBuilder& b) {
     shape.push_back(windows[a].output);
   }
   const DType in = b.dtype(), acc = accumulator(b, in), result = sum_result(in);
-  std::string value = reduction("sum", reduced, cast_text(acc, in, ref("a0", x, padded ? number_text(in, 0) : "")) + " * " + cast_text(acc, in, ref("a1", w)));
+  std::string value =
+      reduction("sum", reduced,
+                cast_text(acc, in, ref("a0", x, padded ? number_text(in, 0) : "")) + " * " + cast_text(acc, in, ref("a1", w)));
   if (b.has(2)) value += " + " + cast_text(acc, in, ref("a2", {left[1].index()}));
   b.out(0, result, shape);
   b.line("y0", left, cast_text(result, acc, value), reduced);
@@ -77,7 +80,8 @@ void add_convolutions(std::vector<OpDef>& table) {
   conv.name = "conv";
   conv.family = "contraction";
   conv.summary = "convolution (cross-correlation) of x [n, c, ...] with a weight [m, c/group, ...], 1-D to 3-D";
-  conv.operands = {{"x", DTypes::kNumber, 'T', false}, {"weight", DTypes::kNumber, 'T', false}, {"bias", DTypes::kNumber, 'T', true}};
+  conv.operands = {
+      {"x", DTypes::kNumber, 'T', false}, {"weight", DTypes::kNumber, 'T', false}, {"bias", DTypes::kNumber, 'T', true}};
   conv.outputs = {"y"};
   conv.attributes = window_attributes();
   conv.attributes.push_back(int_attr("group", 1, "channels are cut into that many independent groups"));
@@ -87,8 +91,10 @@ void add_convolutions(std::vector<OpDef>& table) {
   const auto ints = [](std::vector<int> v) { return as_attribute(v); };
   conv.samples = {{{"f32[1, 2, 5, 6]", "f32[3, 2, 3, 3]"}, {}},
                   {{"f32[2, 2, 7]", "f32[3, 2, 3]", "f32[3]"}, {{"strides", ints({2})}, {"pads", ints({1, 2})}}},
-                  {{"f32[1, 4, 5, 5]", "f32[6, 2, 3, 2]", "f32[6]"}, {{"group", as_attribute(2)}, {"dilations", ints({2, 1})}, {"pads", ints({2, 0, 1, 1})}}},
-                  {{"f32[1, 3, 6, 6]", "f32[3, 1, 3, 3]"}, {{"group", as_attribute(3)}, {"auto_pad", as_attribute("SAME_LOWER")}, {"strides", ints({2, 2})}}},
+                  {{"f32[1, 4, 5, 5]", "f32[6, 2, 3, 2]", "f32[6]"},
+                   {{"group", as_attribute(2)}, {"dilations", ints({2, 1})}, {"pads", ints({2, 0, 1, 1})}}},
+                  {{"f32[1, 3, 6, 6]", "f32[3, 1, 3, 3]"},
+                   {{"group", as_attribute(3)}, {"auto_pad", as_attribute("SAME_LOWER")}, {"strides", ints({2, 2})}}},
                   {{"f32[1, 1, 3, 4, 5]", "f32[2, 1, 2, 2, 2]"}, {{"auto_pad", as_attribute("SAME_UPPER")}}},
                   {{"f32[0, 2, 5]", "f32[3, 2, 3]"}, {}}};
   conv.define = define_conv;

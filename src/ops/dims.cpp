@@ -68,7 +68,7 @@ Linear divided(const Linear& a, std::int64_t b, bool remainder) {
     if (q != 0) whole.terms[key] = Term{term.atom, q};
     if (term.coefficient != b * q) rest.terms[key] = Term{term.atom, term.coefficient - b * q};
   }
-  if (rest.terms.empty()) {   // 0 <= rest.constant < b
+  if (rest.terms.empty()) {  // 0 <= rest.constant < b
     if (!remainder) return whole;
     return rest;
   }

@@ -33,6 +33,6 @@ std::optional<ExprPtr> exact_quotient(const ExprPtr& a, const ExprPtr& b);
 // e = content * rest with the largest whole content (gcd of all coefficients); content 0 for e = 0.
 std::int64_t content_of(const ExprPtr& e);
 
-std::string shape_text(const Shape& shape);   // "[N, 3]"
+std::string shape_text(const Shape& shape);  // "[N, 3]"
 
 }  // namespace facet

@@ -1,4 +1,5 @@
-// Markdown of the operator table: families, then one section per operator with operands, attributes and the equations of a sample.
+// Markdown of the operator table: families, then one section per operator with operands, attributes and the equations of a
+// sample.
 #include "src/ops/docs.hpp"
 
 #include <map>
@@ -65,7 +66,8 @@ std::string attributes_text(const OpDef& op) {
 std::string operands_text(const OpDef& op) {
   std::string text;
   for (const OperandDef& o : op.operands)
-    text += (text.empty() ? "" : "; ") + ("`" + o.name + "`" + (o.optional ? " (optional)" : "") + ": " + to_text(o.dtypes) + ", " + std::string(1, o.group));
+    text += (text.empty() ? "" : "; ") + ("`" + o.name + "`" + (o.optional ? " (optional)" : "") + ": " + to_text(o.dtypes) +
+                                          ", " + std::string(1, o.group));
   if (op.variadic) text += "; the last one may repeat";
   return text;
 }
@@ -79,7 +81,7 @@ std::string example_text(const OpDef& op, const OpSample& sample) {
   for (const std::string& o : sample.operands) in += (in.empty() ? "" : ", ") + (o.empty() ? "omitted" : o);
   for (const auto& [name, value] : sample.attrs) attrs += (attrs.empty() ? "" : ", ") + ("\"" + name + "\": " + to_text(value));
   std::string text = "\nOn " + in + (attrs.empty() ? "" : " with `{" + attrs + "}`") + ":\n\n```\n";
-  constexpr std::size_t kMostLines = 12;   // recurrent layers have many alike
+  constexpr std::size_t kMostLines = 12;  // recurrent layers have many alike
   for (std::size_t i = 0; i < d->lines.size(); ++i) {
     if (i == kMostLines) {
       text += "... " + std::to_string(d->lines.size() - i) + " more\n";

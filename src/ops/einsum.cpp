@@ -1,8 +1,8 @@
 // einsum: a product of any number of operands in index notation, summed over the indices the result lacks.
 //
-// Three or more operands are contracted two at a time through local arrays. The order is the cheapest one by multiplications (symbols
-// count with their default), found by dynamic programming over subsets of operands; an intermediate keeps just the indices that the
-// result or an operand outside the subset still needs.
+// Three or more operands are contracted two at a time through local arrays. The order is the cheapest one by multiplications
+// (symbols count with their default), found by dynamic programming over subsets of operands; an intermediate keeps just the
+// indices that the result or an operand outside the subset still needs.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -39,7 +39,8 @@ bool read_term(OpBuilder& b, const std::string& text, int rank, Term* term) {
     }
   const int rest = rank - static_cast<int>(letters.size());
   if (rest < 0 || (rest > 0 && dots == std::string::npos)) {
-    b.bad_value("equation", "the term \"" + text + "\" names " + std::to_string(letters.size()) + " axes of an operand of rank " + std::to_string(rank));
+    b.bad_value("equation", "the term \"" + text + "\" names " + std::to_string(letters.size()) +
+                                " axes of an operand of rank " + std::to_string(rank));
     return false;
   }
   for (std::size_t i = 0; i < letters.size() + 1; ++i) {
@@ -99,7 +100,8 @@ bool read_equation(OpBuilder& b, Einsum* e) {
   const std::size_t arrow = text.find("->");
   const std::vector<std::string> terms = split(text.substr(0, arrow), ',');
   if (static_cast<int>(terms.size()) != b.operand_count()) {
-    b.bad_value("equation", "has " + std::to_string(terms.size()) + " terms for " + std::to_string(b.operand_count()) + " operands");
+    b.bad_value("equation",
+                "has " + std::to_string(terms.size()) + " terms for " + std::to_string(b.operand_count()) + " operands");
     return false;
   }
   std::size_t ellipsis = 0;
@@ -114,7 +116,9 @@ bool read_equation(OpBuilder& b, Einsum* e) {
   } else {
     const std::string right = text.substr(arrow + 2);
     const bool dots = right.find("...") != std::string::npos;
-    if (!read_term(b, right, static_cast<int>(right.size()) - (dots ? 3 : 0) + static_cast<int>(dots ? ellipsis : 0), &e->result)) return false;
+    if (!read_term(b, right, static_cast<int>(right.size()) - (dots ? 3 : 0) + static_cast<int>(dots ? ellipsis : 0),
+                   &e->result))
+      return false;
   }
   if (!bind_extents(b, e)) return false;
   std::set<std::string> seen;
@@ -131,7 +135,7 @@ struct Part {
   std::string name;
   DType dtype;
   Term term;
-  Shape shape;   // of an operand, to see stretched axes; empty for locals
+  Shape shape;  // of an operand, to see stretched axes; empty for locals
 };
 
 class Contractor {
@@ -143,7 +147,8 @@ class Contractor {
 
   void run() {
     std::vector<Part> parts;
-    for (std::size_t k = 0; k < e_.operands.size(); ++k) parts.push_back({formal(static_cast<int>(k)), b_.dtype(), e_.operands[k], b_.shape(static_cast<int>(k))});
+    for (std::size_t k = 0; k < e_.operands.size(); ++k)
+      parts.push_back({formal(static_cast<int>(k)), b_.dtype(), e_.operands[k], b_.shape(static_cast<int>(k))});
     Shape shape;
     for (const std::string& i : e_.result) shape.push_back(e_.extents.at(i));
     b_.out(0, sum_result(b_.dtype()), shape);
@@ -161,14 +166,16 @@ class Contractor {
 
   double size(const std::set<std::string>& indices) const {
     double n = 1;
-    for (const std::string& i : indices) n *= std::max<double>(1, static_cast<double>(evaluate_index(e_.extents.at(i), symbol_values())));
+    for (const std::string& i : indices)
+      n *= std::max<double>(1, static_cast<double>(evaluate_index(e_.extents.at(i), symbol_values())));
     return n;
   }
 
   // Indices of a subset that are still needed outside it.
   std::set<std::string> kept(unsigned subset) const {
     std::set<std::string> inside, outside(e_.result.begin(), e_.result.end()), both;
-    for (std::size_t k = 0; k < e_.operands.size(); ++k) (subset >> k & 1 ? inside : outside).insert(e_.operands[k].begin(), e_.operands[k].end());
+    for (std::size_t k = 0; k < e_.operands.size(); ++k)
+      (subset >> k & 1 ? inside : outside).insert(e_.operands[k].begin(), e_.operands[k].end());
     std::set_intersection(inside.begin(), inside.end(), outside.begin(), outside.end(), std::inserter(both, both.end()));
     return both;
   }
@@ -189,7 +196,7 @@ class Contractor {
       cost_[s] = -1;
       for (unsigned a = (s - 1) & s; a > 0; a = (a - 1) & s) {
         const unsigned c = s & ~a;
-        if (a < c) continue;   // each cut once
+        if (a < c) continue;  // each cut once
         std::set<std::string> used = indices(a);
         const std::set<std::string> other = indices(c);
         used.insert(other.begin(), other.end());
@@ -206,7 +213,10 @@ class Contractor {
     const Part x = contract(cut_[subset], parts), y = contract(subset & ~cut_[subset], parts);
     const bool last = subset == (1u << parts.size()) - 1;
     const std::set<std::string> keep = kept(subset);
-    Part made{last ? "y0" : b_.local("part"), last ? sum_result(b_.dtype()) : acc_, last ? e_.result : Term(keep.begin(), keep.end()), {}};
+    Part made{last ? "y0" : b_.local("part"),
+              last ? sum_result(b_.dtype()) : acc_,
+              last ? e_.result : Term(keep.begin(), keep.end()),
+              {}};
     emit(made.name, made.dtype, made.term, {x, y});
     return made;
   }
@@ -241,10 +251,12 @@ class Contractor {
   std::vector<unsigned> cut_;
 };
 
-constexpr int kMostOperands = 10;   // 3^10 cuts are looked at
+constexpr int kMostOperands = 10;  // 3^10 cuts are looked at
 
 void define_einsum(OpBuilder& b) {
-  if (b.operand_count() > kMostOperands) return b.fail(Code::kOpOperandCount, "/in", {b.def().name, "at most " + std::to_string(kMostOperands) + " operands", std::to_string(b.operand_count())});
+  if (b.operand_count() > kMostOperands)
+    return b.fail(Code::kOpOperandCount, "/in",
+                  {b.def().name, "at most " + std::to_string(kMostOperands) + " operands", std::to_string(b.operand_count())});
   Einsum e;
   if (!read_equation(b, &e)) return;
   Contractor(b, e).run();
@@ -260,12 +272,17 @@ void add_einsum(std::vector<OpDef>& table) {
   def.operands = {{"a", DTypes::kNumber, 'T', false}};
   def.variadic = true;
   def.outputs = {"y"};
-  def.attributes = {required_attr("equation", AttrKind::kText, "such as \"bij,bjk->bik\"; \"...\" stands for broadcast axes"), acc_attribute()};
+  def.attributes = {required_attr("equation", AttrKind::kText, "such as \"bij,bjk->bik\"; \"...\" stands for broadcast axes"),
+                    acc_attribute()};
   def.tolerance = Tolerance::kSum;
   const auto eq = [](const char* text) { return Attributes{{"equation", as_attribute(text)}}; };
-  def.samples = {{{"f32[3, 4]", "f32[4, 5]"}, eq("ij,jk->ik")}, {{"f32[3, 3]"}, eq("ii->i")}, {{"f32[3, 4]"}, eq("ij->ji")},
-                 {{"f32[2, 3]", "f32[3, 40]", "f32[40, 2]"}, eq("ab,bc,cd->ad")}, {{"f32[2, 3, 4]", "f32[4, 5]"}, eq("...ij,jk->...ik")},
-                 {{"f32[3, 4]", "f32[4]"}, eq("ij,j")}, {{"bf16[3, 4]", "bf16[3, 4]"}, eq("ij,ij->")}};
+  def.samples = {{{"f32[3, 4]", "f32[4, 5]"}, eq("ij,jk->ik")},
+                 {{"f32[3, 3]"}, eq("ii->i")},
+                 {{"f32[3, 4]"}, eq("ij->ji")},
+                 {{"f32[2, 3]", "f32[3, 40]", "f32[40, 2]"}, eq("ab,bc,cd->ad")},
+                 {{"f32[2, 3, 4]", "f32[4, 5]"}, eq("...ij,jk->...ik")},
+                 {{"f32[3, 4]", "f32[4]"}, eq("ij,j")},
+                 {{"bf16[3, 4]", "bf16[3, 4]"}, eq("ij,ij->")}};
   def.define = define_einsum;
   table.push_back(std::move(def));
 }

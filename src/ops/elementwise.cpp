@@ -34,13 +34,14 @@ struct BinaryRow {
   const char* name;
   const char* summary;
   DTypes dtypes;
-  const char* floats;     // template for floats
-  const char* integers;   // for integers and bool; null: as floats
-  bool boolean;           // the result is bool
+  const char* floats;    // template for floats
+  const char* integers;  // for integers and bool; null: as floats
+  bool boolean;          // the result is bool
 };
 
 // The remainder with the divisor's sign, from C's remainder.
-constexpr const char* kFloorModText = "select((tmod($0, $1) < @0 and $1 > @0) or (tmod($0, $1) > @0 and $1 < @0), tmod($0, $1) + $1, tmod($0, $1))";
+constexpr const char* kFloorModText =
+    "select((tmod($0, $1) < @0 and $1 > @0) or (tmod($0, $1) > @0 and $1 < @0), tmod($0, $1) + $1, tmod($0, $1))";
 
 constexpr BinaryRow kBinary[] = {
     {"add", "a + b", DTypes::kNumber, "$0 + $1", nullptr, false},
@@ -104,10 +105,15 @@ void add_mod(std::vector<OpDef>& table) {
   def.define = [](OpBuilder& b) {
     const bool floats = is_float(b.dtype());
     if (floats && !b.flag("fmod")) return b.bad_value("fmod", "must be 1 for floats");
-    const std::string text = floats ? "fmod($0, $1)" : b.flag("fmod") ? "tmod($0, $1)" : is_signed(b.dtype()) ? kFloorModText : "tmod($0, $1)";
+    const std::string text = floats                 ? "fmod($0, $1)"
+                             : b.flag("fmod")       ? "tmod($0, $1)"
+                             : is_signed(b.dtype()) ? kFloorModText
+                                                    : "tmod($0, $1)";
     define_map(b, MapTemplate{text, floats, false});
   };
-  def.samples = {{{"i32[5]", "i32[5]"}, {}}, {{"i32[2, 3]", "i32[3]"}, {{"fmod", as_attribute(1)}}}, {{"f32[2, 3]", "f32[3]"}, {{"fmod", as_attribute(1)}}}};
+  def.samples = {{{"i32[5]", "i32[5]"}, {}},
+                 {{"i32[2, 3]", "i32[3]"}, {{"fmod", as_attribute(1)}}},
+                 {{"f32[2, 3]", "f32[3]"}, {{"fmod", as_attribute(1)}}}};
   table.push_back(std::move(def));
 }
 
@@ -120,7 +126,8 @@ void add_bit_shift(std::vector<OpDef>& table) {
   def.define = [](OpBuilder& b) {
     define_map(b, MapTemplate{b.word("direction") == "LEFT" ? "$0 << $1" : "$0 >> $1", false, false});
   };
-  def.samples = {{{"u8[5]", "u8[5]"}, {{"direction", as_attribute("LEFT")}}}, {{"i32[2, 3]", "i32[3]"}, {{"direction", as_attribute("RIGHT")}}}};
+  def.samples = {{{"u8[5]", "u8[5]"}, {{"direction", as_attribute("LEFT")}}},
+                 {{"i32[2, 3]", "i32[3]"}, {{"direction", as_attribute("RIGHT")}}}};
   table.push_back(std::move(def));
 }
 
@@ -133,16 +140,21 @@ void add_where(std::vector<OpDef>& table) {
     if (b.failed()) return;
     const Loops l = b.loops(shape);
     b.out(0, b.dtype(1), shape);
-    b.line("y0", l, "select(" + broadcast_read(b, 0, l) + ", " + broadcast_read(b, 1, l) + ", " + broadcast_read(b, 2, l) + ")");
+    b.line("y0", l,
+           "select(" + broadcast_read(b, 0, l) + ", " + broadcast_read(b, 1, l) + ", " + broadcast_read(b, 2, l) + ")");
   };
-  def.samples = {{{"bool[2, 3]", "f32[2, 3]", "f32[2, 3]"}, {}}, {{"bool[2, 1]", "f32[3]", "f32[]"}, {}}, {{"bool[3]", "i32[3]", "i32[1]"}, {}}};
+  def.samples = {{{"bool[2, 3]", "f32[2, 3]", "f32[2, 3]"}, {}},
+                 {{"bool[2, 1]", "f32[3]", "f32[]"}, {}},
+                 {{"bool[3]", "i32[3]", "i32[1]"}, {}}};
   table.push_back(std::move(def));
 }
 
 void add_cast(std::vector<OpDef>& table) {
-  OpDef def = base("cast", "conversion to another dtype: rounds half to even, float to integer truncates and saturates, NaN gives 0");
+  OpDef def =
+      base("cast", "conversion to another dtype: rounds half to even, float to integer truncates and saturates, NaN gives 0");
   def.operands = {{"x", DTypes::kAny, 'T', false}};
-  def.attributes = {required_attr("to", AttrKind::kDType, "the result's dtype"), flag_attr("saturate", true, "accepted; all casts saturate as the contract says")};
+  def.attributes = {required_attr("to", AttrKind::kDType, "the result's dtype"),
+                    flag_attr("saturate", true, "accepted; all casts saturate as the contract says")};
   def.tolerance = Tolerance::kExact;
   def.define = [](OpBuilder& b) {
     const DType to = b.dtype_attr("to", b.dtype());

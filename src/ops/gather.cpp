@@ -1,4 +1,5 @@
-// Data-dependent reads: gather, gather_elements, gather_nd, embedding, one_hot. Indices wrap once when negative, then are clamped.
+// Data-dependent reads: gather, gather_elements, gather_nd, embedding, one_hot. Indices wrap once when negative, then are
+// clamped.
 #include "src/ops/simple_def.hpp"
 #include "src/ops/builder.hpp"
 
@@ -37,7 +38,8 @@ void gather_along(OpBuilder& b, int data, int ids, int axis) {
 bool has_elements(OpBuilder& b, int operand, int axis) {
   const std::optional<std::int64_t> least = lower_bound_of(b.dim(operand, axis), b.program());
   if (least && *least > 0) return true;
-  b.bad_shapes("axis " + std::to_string(axis) + " of extent " + to_text(b.dim(operand, axis)) + " may have no element to gather");
+  b.bad_shapes("axis " + std::to_string(axis) + " of extent " + to_text(b.dim(operand, axis)) +
+               " may have no element to gather");
   return false;
 }
 
@@ -53,7 +55,8 @@ void define_embedding(OpBuilder& b) {
   const bool ids_first = is_integer(b.dtype(0)) && !(is_integer(b.dtype(1)) && b.rank(0) == 2 && b.rank(1) != 2);
   const int ids = ids_first ? 0 : 1, data = 1 - ids;
   if (!is_integer(b.dtype(ids)))
-    return b.fail(Code::kOperandDtype, "/in/" + std::to_string(ids), {b.def().name, b.operand(ids).name, to_text(b.dtype(ids)), "an integer (one operand holds the ids)"});
+    return b.fail(Code::kOperandDtype, "/in/" + std::to_string(ids),
+                  {b.def().name, b.operand(ids).name, to_text(b.dtype(ids)), "an integer (one operand holds the ids)"});
   if (!b.expect_rank(data, 2, 2) || !has_elements(b, data, 0)) return;
   gather_along(b, data, ids, 0);
 }
@@ -65,11 +68,13 @@ void define_gather_elements(OpBuilder& b) {
   for (int a = 0; a < b.rank(0); ++a) {
     const std::optional<std::int64_t> room = lower_bound_of(normal(idx_sub(b.dim(0, a), b.dim(1, a))), b.program());
     if (a != axis && (!room || *room < 0))
-      return b.bad_shapes("indices " + shape_text(b.shape(1)) + " exceed x " + shape_text(b.shape(0)) + " on axis " + std::to_string(a));
+      return b.bad_shapes("indices " + shape_text(b.shape(1)) + " exceed x " + shape_text(b.shape(0)) + " on axis " +
+                          std::to_string(a));
   }
   const Loops l = b.loops(b.shape(1));
   std::string read = "a0[";
-  for (int a = 0; a < b.rank(0); ++a) read += (a ? ", " : "") + (a == axis ? wrapped(ref("a1", indices_of(l))) : l[static_cast<std::size_t>(a)].name);
+  for (int a = 0; a < b.rank(0); ++a)
+    read += (a ? ", " : "") + (a == axis ? wrapped(ref("a1", indices_of(l))) : l[static_cast<std::size_t>(a)].name);
   b.out(0, b.dtype(), b.shape(1));
   b.line("y0", l, read + "]");
 }
@@ -80,9 +85,13 @@ void define_gather_nd(OpBuilder& b) {
   const auto batch = static_cast<int>(b.integer("batch_dims"));
   const std::optional<std::int64_t> depth = constant_of(b.shape(1).back());
   if (!depth) return b.not_affine("indices whose last axis " + to_text(b.shape(1).back()) + " is symbolic");
-  if (batch < 0 || batch >= b.rank(1) || batch + *depth > b.rank(0)) return b.bad_value("batch_dims", "with " + std::to_string(*depth) + " positions exceeds data's rank " + std::to_string(b.rank(0)));
+  if (batch < 0 || batch >= b.rank(1) || batch + *depth > b.rank(0))
+    return b.bad_value("batch_dims",
+                       "with " + std::to_string(*depth) + " positions exceeds data's rank " + std::to_string(b.rank(0)));
   for (int a = 0; a < batch; ++a)
-    if (!same_dim(b.dim(0, a), b.dim(1, a))) return b.bad_shapes("batch axis " + std::to_string(a) + " differs: " + shape_text(b.shape(0)) + " and " + shape_text(b.shape(1)));
+    if (!same_dim(b.dim(0, a), b.dim(1, a)))
+      return b.bad_shapes("batch axis " + std::to_string(a) + " differs: " + shape_text(b.shape(0)) + " and " +
+                          shape_text(b.shape(1)));
   Shape shape(b.shape(1).begin(), b.shape(1).end() - 1);
   const std::size_t outer = shape.size();
   for (int a = batch + static_cast<int>(*depth); a < b.rank(0); ++a) shape.push_back(b.dim(0, a));
@@ -124,8 +133,10 @@ void define_one_hot(OpBuilder& b) {
   const std::string index = ref("a0", read), at = "cast(i64, " + l[static_cast<std::size_t>(axis)].name + ")";
   const std::string wide = cast_text(DType::kI64, b.dtype(), index);
   b.out(0, result, shape);
-  b.line("y0", l, "cast(" + to_text(result) + ", select(" + wide + " == " + at + " or " + wide + " + " + std::to_string(depth) + " == " + at + ", cast(" + to_text(result) + ", " +
-                      number_text(result, values[1]) + "), cast(" + to_text(result) + ", " + number_text(result, values[0]) + ")))");
+  b.line("y0", l,
+         "cast(" + to_text(result) + ", select(" + wide + " == " + at + " or " + wide + " + " + std::to_string(depth) +
+             " == " + at + ", cast(" + to_text(result) + ", " + number_text(result, values[1]) + "), cast(" + to_text(result) +
+             ", " + number_text(result, values[0]) + ")))");
 }
 
 OpDef record(const std::string& name, const std::string& summary, std::vector<AttrDef> attributes, void (*define)(OpBuilder&)) {
@@ -137,25 +148,36 @@ OpDef record(const std::string& name, const std::string& summary, std::vector<At
 }  // namespace
 
 void add_gathers(std::vector<OpDef>& table) {
-  OpDef gather = record("gather", "slices of data along an axis, chosen by indices of any shape", {int_attr("axis", 0, "the axis the indices replace")}, define_gather);
-  gather.samples = {{{"f32[5, 3]", "i64[4]"}, {}}, {{"f32[2, 5, 3]", "i32[2, 2]"}, {{"axis", as_attribute(-2)}}}, {{"i32[7]", "i64[]"}, {}}};
+  OpDef gather = record("gather", "slices of data along an axis, chosen by indices of any shape",
+                        {int_attr("axis", 0, "the axis the indices replace")}, define_gather);
+  gather.samples = {
+      {{"f32[5, 3]", "i64[4]"}, {}}, {{"f32[2, 5, 3]", "i32[2, 2]"}, {{"axis", as_attribute(-2)}}}, {{"i32[7]", "i64[]"}, {}}};
   table.push_back(std::move(gather));
-  OpDef elements = record("gather_elements", "elements of data, chosen along an axis by an index for each", {int_attr("axis", 0, "the axis of the indices")}, define_gather_elements);
+  OpDef elements = record("gather_elements", "elements of data, chosen along an axis by an index for each",
+                          {int_attr("axis", 0, "the axis of the indices")}, define_gather_elements);
   elements.samples = {{{"f32[5, 3]", "i64[2, 3]"}, {}}, {{"f32[3, 4]", "i32[3, 6]"}, {{"axis", as_attribute(-1)}}}};
   table.push_back(std::move(elements));
-  OpDef nd = record("gather_nd", "parts of data at positions given by the last axis of the indices", {int_attr("batch_dims", 0, "leading axes that data and indices share")}, define_gather_nd);
-  nd.samples = {{{"f32[3, 4]", "i64[5, 2]"}, {}}, {{"f32[3, 4, 2]", "i64[5, 1]"}, {}}, {{"f32[2, 3, 4]", "i64[2, 5, 1]"}, {{"batch_dims", as_attribute(1)}}}};
+  OpDef nd = record("gather_nd", "parts of data at positions given by the last axis of the indices",
+                    {int_attr("batch_dims", 0, "leading axes that data and indices share")}, define_gather_nd);
+  nd.samples = {{{"f32[3, 4]", "i64[5, 2]"}, {}},
+                {{"f32[3, 4, 2]", "i64[5, 1]"}, {}},
+                {{"f32[2, 3, 4]", "i64[2, 5, 1]"}, {{"batch_dims", as_attribute(1)}}}};
   table.push_back(std::move(nd));
-  OpDef embedding = record("embedding", "rows of a table [rows, features], chosen by integer ids of any shape; the operands in either order", {}, define_embedding);
+  OpDef embedding =
+      record("embedding", "rows of a table [rows, features], chosen by integer ids of any shape; the operands in either order",
+             {}, define_embedding);
   embedding.operands = {{"ids", DTypes::kAny, 'I', false}, {"table", DTypes::kAny, 'T', false}};
   embedding.samples = {{{"i64[2, 3]", "f32[7, 4]"}, {}}, {{"f32[7, 4]", "i32[5]"}, {}}};
   table.push_back(std::move(embedding));
-  OpDef hot = record("one_hot", "a new axis that is `on` at the index and `off` elsewhere",
-                     {required_attr("depth", AttrKind::kInt, "extent of the new axis"), int_attr("axis", -1, "position of the new axis"),
-                      optional_attr("values", AttrKind::kFloats, "[off, on]; absent: [0, 1]"), AttrDef{"dtype", AttrKind::kDType, as_attribute("f32"), false, "dtype of the result", {}}},
-                     define_one_hot);
+  OpDef hot = record(
+      "one_hot", "a new axis that is `on` at the index and `off` elsewhere",
+      {required_attr("depth", AttrKind::kInt, "extent of the new axis"), int_attr("axis", -1, "position of the new axis"),
+       optional_attr("values", AttrKind::kFloats, "[off, on]; absent: [0, 1]"),
+       AttrDef{"dtype", AttrKind::kDType, as_attribute("f32"), false, "dtype of the result", {}}},
+      define_one_hot);
   hot.operands = {{"indices", DTypes::kInteger, 'I', false}};
-  hot.samples = {{{"i64[5]"}, {{"depth", as_attribute(4)}}}, {{"i32[2, 3]"}, {{"depth", as_attribute(3)}, {"axis", as_attribute(1)}, {"dtype", as_attribute("i32")}}}};
+  hot.samples = {{{"i64[5]"}, {{"depth", as_attribute(4)}}},
+                 {{"i32[2, 3]"}, {{"depth", as_attribute(3)}, {"axis", as_attribute(1)}, {"dtype", as_attribute("i32")}}}};
   table.push_back(std::move(hot));
 }
 

@@ -19,7 +19,8 @@ std::vector<AxisPad> pads_of(OpBuilder& b) {
     for (int a = 0; a < b.rank(0); ++a) axes.push_back(a);
   const std::vector<std::int64_t> list = b.integers("pads");
   if (list.size() != 2 * axes.size()) {
-    b.bad_value("pads", "has " + std::to_string(list.size()) + " entries, expected a begin and an end for each of " + std::to_string(axes.size()) + " axes");
+    b.bad_value("pads", "has " + std::to_string(list.size()) + " entries, expected a begin and an end for each of " +
+                            std::to_string(axes.size()) + " axes");
     return pads;
   }
   for (std::size_t k = 0; k < axes.size(); ++k) pads[static_cast<std::size_t>(axes[k])] = {list[k], list[axes.size() + k]};
@@ -44,7 +45,7 @@ ExprPtr padded_index(OpBuilder& b, const std::string& mode, const ExprPtr& t, co
     const ExprPtr e = pad.begin > 0 ? idx_max(t, normal(unary(Op::kNeg, t))) : t;
     return pad.end > 0 ? idx_min(e, normal(idx_sub(normal(idx_mul(idx(2), last)), t))) : e;
   }
-  if (!constant_of(extent)) {   // wrap
+  if (!constant_of(extent)) {  // wrap
     b.not_affine("wrap padding of the symbolic extent " + to_text(extent));
     return t;
   }
@@ -59,7 +60,9 @@ void define_pad(OpBuilder& b) {
   for (std::size_t a = 0; a < pads.size(); ++a) {
     shape.push_back(normal(idx_add(b.shape(0)[a], idx(pads[a].begin + pads[a].end))));
     const std::optional<std::int64_t> least = lower_bound_of(shape.back(), b.program());
-    if (least && *least < 0) b.bad_value("pads", "axis " + std::to_string(a) + " of extent " + to_text(b.shape(0)[a]) + " would get a negative extent");
+    if (least && *least < 0)
+      b.bad_value("pads",
+                  "axis " + std::to_string(a) + " of extent " + to_text(b.shape(0)[a]) + " would get a negative extent");
   }
   const Loops l = b.loops(shape);
   Subscripts read;
@@ -89,7 +92,9 @@ void define_roll(OpBuilder& b) {
     if (b.rank(0) != 1) return b.bad_value("axes", "must be given unless x has rank 1");
     axes = {0};
   }
-  if (axes.size() != shifts.size()) return b.bad_value("shifts", "has " + std::to_string(shifts.size()) + " entries for " + std::to_string(axes.size()) + " axes");
+  if (axes.size() != shifts.size())
+    return b.bad_value("shifts",
+                       "has " + std::to_string(shifts.size()) + " entries for " + std::to_string(axes.size()) + " axes");
   const Loops l = b.loops(b.shape(0));
   std::vector<Piece> pieces = {{indices_of(l), {}}};
   for (std::size_t k = 0; k < axes.size(); ++k) {
@@ -97,7 +102,8 @@ void define_roll(OpBuilder& b) {
     std::int64_t shift = shifts[k];
     if (const std::optional<std::int64_t> n = constant_of(axis.extent)) shift = *n == 0 ? 0 : ((shift % *n) + *n) % *n;
     const std::optional<std::int64_t> least = lower_bound_of(axis.extent, b.program());
-    if (!constant_of(axis.extent) && (!least || std::abs(shift) > *least)) return b.bad_value("shifts", std::to_string(shift) + " may exceed the symbolic extent " + to_text(axis.extent));
+    if (!constant_of(axis.extent) && (!least || std::abs(shift) > *least))
+      return b.bad_value("shifts", std::to_string(shift) + " may exceed the symbolic extent " + to_text(axis.extent));
     if (shift == 0) continue;
     // y[i] = x[i - s] for i >= s, x[i - s + n] below; a negative shift counts from the end.
     const ExprPtr start = shift > 0 ? idx(shift) : normal(idx_add(axis.extent, idx(shift)));
@@ -130,23 +136,26 @@ void define_flip(OpBuilder& b) {
 
 void define_tile(OpBuilder& b) {
   const std::vector<std::int64_t> repeats = b.integers("repeats");
-  if (static_cast<int>(repeats.size()) != b.rank(0)) return b.bad_value("repeats", "has " + std::to_string(repeats.size()) + " entries, x has rank " + std::to_string(b.rank(0)));
+  if (static_cast<int>(repeats.size()) != b.rank(0))
+    return b.bad_value("repeats",
+                       "has " + std::to_string(repeats.size()) + " entries, x has rank " + std::to_string(b.rank(0)));
   Shape shape;
   for (std::size_t a = 0; a < repeats.size(); ++a) {
-    if (repeats[a] < 0 || repeats[a] > (std::int64_t{1} << 31)) return b.bad_value("repeats", "entries must be between 0 and 2^31");
+    if (repeats[a] < 0 || repeats[a] > (std::int64_t{1} << 31))
+      return b.bad_value("repeats", "entries must be between 0 and 2^31");
     shape.push_back(normal(idx_mul(idx(repeats[a]), b.shape(0)[a])));
   }
   const Loops l = b.loops(shape);
   std::vector<Piece> pieces = {{indices_of(l), {}}};
   for (std::size_t a = 0; a < repeats.size(); ++a) {
     const ExprPtr& extent = b.shape(0)[a];
-    if (repeats[a] <= 1) continue;   // of 0 copies no element is ever read
+    if (repeats[a] <= 1) continue;  // of 0 copies no element is ever read
     if (const std::optional<std::int64_t> n = constant_of(extent)) {
       for (Piece& p : pieces) p.read[a] = *n <= 1 ? idx(0) : idx_mod(l[a].index(), *n);
       continue;
     }
     if (repeats[a] > 64) return b.not_affine("more than 64 copies of the symbolic extent " + to_text(extent));
-    std::vector<Piece> next;   // one shifted copy each
+    std::vector<Piece> next;  // one shifted copy each
     for (const Piece& p : pieces)
       for (std::int64_t r = 0; r < repeats[a]; ++r) {
         Piece q = p;
@@ -172,18 +181,23 @@ void define_expand(OpBuilder& b) {
   b.line("y0", l, broadcast_read(b, 0, l));
 }
 
-// Blocks of channels become blocks of pixels: pixel (h % s, w % s) of a block is channel block (DCR) or the other way round (CRD).
+// Blocks of channels become blocks of pixels: pixel (h % s, w % s) of a block is channel block (DCR) or the other way round
+// (CRD).
 void define_depth_to_space(OpBuilder& b) {
   if (!b.expect_rank(0, 4, 4)) return;
   const std::int64_t s = b.integer("blocksize");
   const std::optional<ExprPtr> channels = s > 0 ? exact_quotient(b.dim(0, 1), idx(s * s)) : std::nullopt;
-  if (!channels) return b.bad_value("blocksize", to_text(b.dim(0, 1)) + " channels are not a multiple of blocksize * blocksize");
+  if (!channels)
+    return b.bad_value("blocksize", to_text(b.dim(0, 1)) + " channels are not a multiple of blocksize * blocksize");
   const Shape shape = {b.dim(0, 0), *channels, normal(idx_mul(idx(s), b.dim(0, 2))), normal(idx_mul(idx(s), b.dim(0, 3)))};
   const Loops l = {b.loop("n", shape[0]), b.loop("c", shape[1]), b.loop("h", shape[2]), b.loop("w", shape[3])};
   const ExprPtr c = l[1].index(), h = l[2].index(), w = l[3].index();
   const ExprPtr pixel = idx_add(idx_mul(idx(s), idx_mod(h, s)), idx_mod(w, s));
-  if (b.word("mode") == "DCR" && s > 1 && !constant_of(*channels)) return b.not_affine("mode DCR with " + to_text(b.dim(0, 1)) + " channels");
-  const ExprPtr channel = b.word("mode") == "CRD" ? idx_add(idx_mul(idx(s * s), c), pixel) : s == 1 ? c : idx_add(idx_mul(*channels, pixel), c);
+  if (b.word("mode") == "DCR" && s > 1 && !constant_of(*channels))
+    return b.not_affine("mode DCR with " + to_text(b.dim(0, 1)) + " channels");
+  const ExprPtr channel = b.word("mode") == "CRD" ? idx_add(idx_mul(idx(s * s), c), pixel)
+                          : s == 1                ? c
+                                                  : idx_add(idx_mul(*channels, pixel), c);
   b.out(0, b.dtype(), shape);
   b.line("y0", l, ref("a0", {l[0].index(), channel, idx_floordiv(h, s), idx_floordiv(w, s)}));
 }
@@ -191,16 +205,21 @@ void define_depth_to_space(OpBuilder& b) {
 void define_space_to_depth(OpBuilder& b) {
   if (!b.expect_rank(0, 4, 4)) return;
   const std::int64_t s = b.integer("blocksize");
-  const std::optional<ExprPtr> height = s > 0 ? exact_quotient(b.dim(0, 2), idx(s)) : std::nullopt, width = s > 0 ? exact_quotient(b.dim(0, 3), idx(s)) : std::nullopt;
-  if (!height || !width) return b.bad_value("blocksize", "the extents " + to_text(b.dim(0, 2)) + " and " + to_text(b.dim(0, 3)) + " are not multiples of it");
+  const std::optional<ExprPtr> height = s > 0 ? exact_quotient(b.dim(0, 2), idx(s)) : std::nullopt,
+                               width = s > 0 ? exact_quotient(b.dim(0, 3), idx(s)) : std::nullopt;
+  if (!height || !width)
+    return b.bad_value("blocksize",
+                       "the extents " + to_text(b.dim(0, 2)) + " and " + to_text(b.dim(0, 3)) + " are not multiples of it");
   const std::optional<std::int64_t> channels = constant_of(b.dim(0, 1));
   if (!channels) return b.not_affine("a symbolic number of channels " + to_text(b.dim(0, 1)));
   const Shape shape = {b.dim(0, 0), idx(*channels * s * s), *height, *width};
   const Loops l = {b.loop("n", shape[0]), b.loop("c", shape[1]), b.loop("h", shape[2]), b.loop("w", shape[3])};
   const ExprPtr block = idx_floordiv(l[1].index(), std::max<std::int64_t>(*channels, 1));
   b.out(0, b.dtype(), shape);
-  b.line("y0", l, ref("a0", {l[0].index(), idx_mod(l[1].index(), std::max<std::int64_t>(*channels, 1)),
-                             idx_add(idx_mul(idx(s), l[2].index()), idx_floordiv(block, s)), idx_add(idx_mul(idx(s), l[3].index()), idx_mod(block, s))}));
+  b.line("y0", l,
+         ref("a0", {l[0].index(), idx_mod(l[1].index(), std::max<std::int64_t>(*channels, 1)),
+                    idx_add(idx_mul(idx(s), l[2].index()), idx_floordiv(block, s)),
+                    idx_add(idx_mul(idx(s), l[3].index()), idx_mod(block, s))}));
 }
 
 // Windows as columns: y[n, c * taps + tap, position].
@@ -224,7 +243,8 @@ void define_unfold(OpBuilder& b) {
   Subscripts read;
   for (std::size_t a = windows.size(); a-- > 0;) {
     const std::int64_t n = std::max<std::int64_t>(*constant_of(windows[a].output), 1);
-    read.insert(read.begin(), normal(windows[a].at(a == 0 ? place : idx_mod(place, n), a == 0 ? tap : idx_mod(tap, windows[a].kernel))));
+    read.insert(read.begin(),
+                normal(windows[a].at(a == 0 ? place : idx_mod(place, n), a == 0 ? tap : idx_mod(tap, windows[a].kernel))));
     tap = idx_floordiv(tap, windows[a].kernel);
     place = idx_floordiv(place, n);
   }
@@ -235,22 +255,28 @@ void define_unfold(OpBuilder& b) {
 
 Attribute ints(std::vector<int> v) { return as_attribute(v); }
 
-OpDef movement(const std::string& name, const std::string& summary, std::vector<AttrDef> attributes, void (*define)(OpBuilder&)) {
+OpDef movement(const std::string& name, const std::string& summary, std::vector<AttrDef> attributes,
+               void (*define)(OpBuilder&)) {
   return simple_def("movement", name, summary, DTypes::kAny, std::move(attributes), define);
 }
 
 void add_blocks(std::vector<OpDef>& table) {
   OpDef d2s = movement("depth_to_space", "blocks of channels become blocks of pixels",
-                       {required_attr("blocksize", AttrKind::kInt, "edge of a block"), text_attr("mode", "DCR", "DCR: block, then channel; CRD: channel, then block", {"DCR", "CRD"})},
+                       {required_attr("blocksize", AttrKind::kInt, "edge of a block"),
+                        text_attr("mode", "DCR", "DCR: block, then channel; CRD: channel, then block", {"DCR", "CRD"})},
                        define_depth_to_space);
-  d2s.samples = {{{"f32[1, 8, 2, 3]"}, {{"blocksize", as_attribute(2)}}}, {{"f32[1, 8, 2, 3]"}, {{"blocksize", as_attribute(2)}, {"mode", as_attribute("CRD")}}}};
+  d2s.samples = {{{"f32[1, 8, 2, 3]"}, {{"blocksize", as_attribute(2)}}},
+                 {{"f32[1, 8, 2, 3]"}, {{"blocksize", as_attribute(2)}, {"mode", as_attribute("CRD")}}}};
   table.push_back(std::move(d2s));
-  OpDef s2d = movement("space_to_depth", "blocks of pixels become blocks of channels", {required_attr("blocksize", AttrKind::kInt, "edge of a block")}, define_space_to_depth);
+  OpDef s2d = movement("space_to_depth", "blocks of pixels become blocks of channels",
+                       {required_attr("blocksize", AttrKind::kInt, "edge of a block")}, define_space_to_depth);
   s2d.samples = {{{"f32[1, 2, 4, 6]"}, {{"blocksize", as_attribute(2)}}}};
   table.push_back(std::move(s2d));
-  OpDef unfold = movement("unfold", "the windows of x [n, c, ...] as columns [n, c * taps, windows]", window_attributes(), define_unfold);
+  OpDef unfold =
+      movement("unfold", "the windows of x [n, c, ...] as columns [n, c * taps, windows]", window_attributes(), define_unfold);
   unfold.attributes.insert(unfold.attributes.begin(), required_attr("kernel_shape", AttrKind::kInts, "extents of the window"));
-  unfold.samples = {{{"f32[1, 2, 4, 5]"}, {{"kernel_shape", ints({2, 3})}, {"pads", ints({1, 0, 0, 1})}}}, {{"f32[2, 1, 7]"}, {{"kernel_shape", ints({3})}, {"strides", ints({2})}, {"dilations", ints({2})}}}};
+  unfold.samples = {{{"f32[1, 2, 4, 5]"}, {{"kernel_shape", ints({2, 3})}, {"pads", ints({1, 0, 0, 1})}}},
+                    {{"f32[2, 1, 7]"}, {{"kernel_shape", ints({3})}, {"strides", ints({2})}, {"dilations", ints({2})}}}};
   table.push_back(std::move(unfold));
 }
 
@@ -258,8 +284,10 @@ void add_blocks(std::vector<OpDef>& table) {
 
 void add_layout(std::vector<OpDef>& table) {
   OpDef pad = movement("pad", "x with elements added (or, by negative pads, removed) around it",
-                       {required_attr("pads", AttrKind::kInts, "all begins, then all ends"), text_attr("mode", "constant", "what is added", {"constant", "reflect", "edge", "wrap"}),
-                        float_attr("constant_value", 0, "of mode constant"), optional_attr("axes", AttrKind::kInts, "the padded axes; absent: all")},
+                       {required_attr("pads", AttrKind::kInts, "all begins, then all ends"),
+                        text_attr("mode", "constant", "what is added", {"constant", "reflect", "edge", "wrap"}),
+                        float_attr("constant_value", 0, "of mode constant"),
+                        optional_attr("axes", AttrKind::kInts, "the padded axes; absent: all")},
                        define_pad);
   pad.samples = {{{"f32[3, 4]"}, {{"pads", ints({1, 0, 2, 1})}}},
                  {{"f32[3, 4]"}, {{"pads", ints({-1, 1, 0, 1})}, {"constant_value", as_attribute(1.5)}}},
@@ -268,18 +296,26 @@ void add_layout(std::vector<OpDef>& table) {
                  {{"f32[3, 4]"}, {{"pads", ints({2, 1, 4, 5})}, {"mode", as_attribute("wrap")}}}};
   table.push_back(std::move(pad));
   OpDef roll = movement("roll", "x shifted around along some axes",
-                        {required_attr("shifts", AttrKind::kInts, "distance, per axis; positive moves to higher indices"), optional_attr("axes", AttrKind::kInts, "the axes; absent: the only one")},
+                        {required_attr("shifts", AttrKind::kInts, "distance, per axis; positive moves to higher indices"),
+                         optional_attr("axes", AttrKind::kInts, "the axes; absent: the only one")},
                         define_roll);
   roll.samples = {{{"f32[5]"}, {{"shifts", ints({2})}}}, {{"f32[3, 4]"}, {{"shifts", ints({-1, 5})}, {"axes", ints({0, -1})}}}};
   table.push_back(std::move(roll));
-  OpDef flip = movement("flip", "some axes reversed", {optional_attr("axes", AttrKind::kInts, "the axes; absent: all")}, define_flip);
+  OpDef flip =
+      movement("flip", "some axes reversed", {optional_attr("axes", AttrKind::kInts, "the axes; absent: all")}, define_flip);
   flip.samples = {{{"f32[3, 4]"}, {}}, {{"i32[3, 4]"}, {{"axes", ints({-1})}}}};
   table.push_back(std::move(flip));
-  OpDef tile = movement("tile", "x repeated along each axis", {required_attr("repeats", AttrKind::kInts, "copies, per axis")}, define_tile);
-  tile.samples = {{{"f32[2, 3]"}, {{"repeats", ints({2, 3})}}}, {{"f32[1, 3]"}, {{"repeats", ints({4, 1})}}}, {{"f32[2]"}, {{"repeats", ints({0})}}}};
+  OpDef tile = movement("tile", "x repeated along each axis", {required_attr("repeats", AttrKind::kInts, "copies, per axis")},
+                        define_tile);
+  tile.samples = {{{"f32[2, 3]"}, {{"repeats", ints({2, 3})}}},
+                  {{"f32[1, 3]"}, {{"repeats", ints({4, 1})}}},
+                  {{"f32[2]"}, {{"repeats", ints({0})}}}};
   table.push_back(std::move(tile));
-  OpDef expand = movement("expand", "x broadcast against a shape", {required_attr("shape", AttrKind::kDims, "the shape; 1 keeps x's extent")}, define_expand);
-  expand.samples = {{{"f32[3, 1]"}, {{"shape", ints({2, 1, 4})}}}, {{"f32[3, 4]"}, {{"shape", ints({1})}}}, {{"f32[]"}, {{"shape", ints({2, 2})}}}};
+  OpDef expand = movement("expand", "x broadcast against a shape",
+                          {required_attr("shape", AttrKind::kDims, "the shape; 1 keeps x's extent")}, define_expand);
+  expand.samples = {{{"f32[3, 1]"}, {{"shape", ints({2, 1, 4})}}},
+                    {{"f32[3, 4]"}, {{"shape", ints({1})}}},
+                    {{"f32[]"}, {{"shape", ints({2, 2})}}}};
   table.push_back(std::move(expand));
   add_blocks(table);
 }

@@ -33,16 +33,22 @@ void define_pairwise(OpBuilder& b, const std::string& text) {
   if (b.failed()) return;
   const Loops l = b.loops(shape);
   const DType in = b.dtype(), acc = accumulator(b, in);
-  reduce_losses(b, l, fill_template(b, text, acc, {cast_text(acc, in, broadcast_read(b, 0, l)), cast_text(acc, in, broadcast_read(b, 1, l))}), acc);
+  reduce_losses(
+      b, l,
+      fill_template(b, text, acc, {cast_text(acc, in, broadcast_read(b, 0, l)), cast_text(acc, in, broadcast_read(b, 1, l))}),
+      acc);
 }
 
 // Labels [n, d...] against scores [n, c, d...].
 bool labels_fit(OpBuilder& b) {
-  if (!b.expect_rank(0, 2) || !b.expect_rank(1, b.rank(0) - 1, b.rank(0) - 1) || (b.has(2) && !b.expect_rank(2, 1, 1))) return false;
+  if (!b.expect_rank(0, 2) || !b.expect_rank(1, b.rank(0) - 1, b.rank(0) - 1) || (b.has(2) && !b.expect_rank(2, 1, 1)))
+    return false;
   Shape expected = b.shape(0);
   expected.erase(expected.begin() + 1);
-  if (!same_shape(expected, b.shape(1))) b.bad_shapes("labels " + shape_text(b.shape(1)) + " should be " + shape_text(expected));
-  if (b.has(2) && !same_dim(b.dim(2, 0), b.dim(0, 1))) b.bad_shapes("weights " + shape_text(b.shape(2)) + " should have " + to_text(b.dim(0, 1)) + " elements");
+  if (!same_shape(expected, b.shape(1)))
+    b.bad_shapes("labels " + shape_text(b.shape(1)) + " should be " + shape_text(expected));
+  if (b.has(2) && !same_dim(b.dim(2, 0), b.dim(0, 1)))
+    b.bad_shapes("weights " + shape_text(b.shape(2)) + " should have " + to_text(b.dim(0, 1)) + " elements");
   return !b.failed();
 }
 
@@ -94,15 +100,20 @@ void define_triplet(OpBuilder& b) {
   if (!(p > 0)) return b.bad_value("p", "must be positive");
   if (!b.expect_rank(0, 1)) return;
   for (int k = 1; k < 3; ++k)
-    if (!same_shape(b.shape(k), b.shape(0))) return b.bad_shapes("operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " + shape_text(b.shape(0)));
+    if (!same_shape(b.shape(k), b.shape(0)))
+      return b.bad_shapes("operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " +
+                          shape_text(b.shape(0)));
   const DType in = b.dtype(), acc = accumulator(b, in);
   const Loops all = b.loops(b.shape(0)), rest(all.begin(), all.end() - 1);
   const Loops along = {all.back()};
   const auto distance = [&](int x, int y) {
-    const std::string d = "abs(" + cast_text(acc, in, ref(formal(x), indices_of(all))) + " - " + cast_text(acc, in, ref(formal(y), indices_of(all))) + " + " + number_text(acc, b.number("eps")) + ")";
+    const std::string d = "abs(" + cast_text(acc, in, ref(formal(x), indices_of(all))) + " - " +
+                          cast_text(acc, in, ref(formal(y), indices_of(all))) + " + " + number_text(acc, b.number("eps")) + ")";
     const std::string name = b.local("distance");
-    const std::string sum = p == 1 ? reduction("sum", along, d) : p == 2 ? "sqrt(" + reduction("sum", along, d + " * " + d) + ")"
-                            : "pow(" + reduction("sum", along, "pow(" + d + ", " + number_text(acc, p) + ")") + ", " + number_text(acc, 1 / p) + ")";
+    const std::string sum = p == 1   ? reduction("sum", along, d)
+                            : p == 2 ? "sqrt(" + reduction("sum", along, d + " * " + d) + ")"
+                                     : "pow(" + reduction("sum", along, "pow(" + d + ", " + number_text(acc, p) + ")") + ", " +
+                                           number_text(acc, 1 / p) + ")";
     b.line(name, rest, sum, along);
     return ref(name, indices_of(rest));
   };
@@ -112,8 +123,8 @@ void define_triplet(OpBuilder& b) {
   reduce_losses(b, rest, "max(" + positive + " - " + negative + " + " + number_text(acc, b.number("margin")) + ", 0.0)", acc);
 }
 
-OpDef loss(const std::string& name, const std::string& alias, const std::string& summary, std::vector<OperandDef> operands, std::vector<AttrDef> attributes,
-           std::function<void(OpBuilder&)> define) {
+OpDef loss(const std::string& name, const std::string& alias, const std::string& summary, std::vector<OperandDef> operands,
+           std::vector<AttrDef> attributes, std::function<void(OpBuilder&)> define) {
   OpDef def = simple_def("loss", name, summary, DTypes::kFloat, std::move(attributes), std::move(define));
   if (!alias.empty()) def.aliases = {alias};
   def.operands = std::move(operands);
@@ -122,33 +133,40 @@ OpDef loss(const std::string& name, const std::string& alias, const std::string&
   return def;
 }
 
-void add_pairwise(std::vector<OpDef>& table, const std::string& name, const std::string& alias, const std::string& summary, const std::string& text,
-                  const std::vector<std::pair<std::string, double>>& numbers = {}) {
+void add_pairwise(std::vector<OpDef>& table, const std::string& name, const std::string& alias, const std::string& summary,
+                  const std::string& text, const std::vector<std::pair<std::string, double>>& numbers = {}) {
   std::vector<AttrDef> attributes = {reduction_attr()};
   Attributes changed = {{"reduction", as_attribute("sum")}};
   for (const auto& [attribute, fallback] : numbers) {
     attributes.push_back(float_attr(attribute, fallback, "as in the formula"));
     changed[attribute] = as_attribute(0.25);
   }
-  OpDef def = loss(name, alias, summary, {{"x", DTypes::kFloat, 'T', false}, {"target", DTypes::kFloat, 'T', false}}, attributes,
-                   [text](OpBuilder& b) { define_pairwise(b, text); });
-  def.samples = {{{"f32[3, 4]", "f32[3, 4]"}, {}}, {{"f32[5]", "f32[5]"}, changed}, {{"f32[2, 3]", "f32[2, 3]"}, {{"reduction", as_attribute("none")}}}};
+  OpDef def = loss(name, alias, summary, {{"x", DTypes::kFloat, 'T', false}, {"target", DTypes::kFloat, 'T', false}},
+                   attributes, [text](OpBuilder& b) { define_pairwise(b, text); });
+  def.samples = {{{"f32[3, 4]", "f32[3, 4]"}, {}},
+                 {{"f32[5]", "f32[5]"}, changed},
+                 {{"f32[2, 3]", "f32[2, 3]"}, {{"reduction", as_attribute("none")}}}};
   table.push_back(std::move(def));
 }
 
 void add_label_losses(std::vector<OpDef>& table) {
-  const std::vector<OperandDef> operands = {{"scores", DTypes::kFloat, 'T', false}, {"labels", DTypes::kInteger, 'I', false}, {"weights", DTypes::kFloat, 'T', true}};
-  const std::vector<AttrDef> attributes = {reduction_attr(), optional_attr("ignore_index", AttrKind::kInt, "examples with this label count nothing; absent: none")};
+  const std::vector<OperandDef> operands = {
+      {"scores", DTypes::kFloat, 'T', false}, {"labels", DTypes::kInteger, 'I', false}, {"weights", DTypes::kFloat, 'T', true}};
+  const std::vector<AttrDef> attributes = {
+      reduction_attr(), optional_attr("ignore_index", AttrKind::kInt, "examples with this label count nothing; absent: none")};
   const std::vector<OpSample> samples = {{{"f32[4, 3]", "i64[4]"}, {}},
                                          {{"f32[4, 3]", "i64[4]", "f32[3]"}, {}},
                                          {{"f32[2, 3, 5]", "i32[2, 5]", "f32[3]"}, {{"ignore_index", as_attribute(1)}}},
                                          {{"f32[4, 3]", "i64[4]"}, {{"reduction", as_attribute("none")}}}};
-  OpDef cross = loss("softmax_cross_entropy_loss", "cross_entropy", "-log softmax(scores)[label] over axis 1, weighted by label", operands, attributes, define_cross_entropy);
+  OpDef cross = loss("softmax_cross_entropy_loss", "cross_entropy",
+                     "-log softmax(scores)[label] over axis 1, weighted by label", operands, attributes, define_cross_entropy);
   cross.outputs = {"y", "log_prob"};
   cross.aliases.push_back("cross_entropy_loss");
   cross.samples = samples;
   table.push_back(std::move(cross));
-  OpDef nll = loss("negative_log_likelihood_loss", "nll_loss", "-x[label] over axis 1, weighted by label; x holds log-probabilities", operands, attributes, define_negative_log_likelihood);
+  OpDef nll =
+      loss("negative_log_likelihood_loss", "nll_loss", "-x[label] over axis 1, weighted by label; x holds log-probabilities",
+           operands, attributes, define_negative_log_likelihood);
   nll.samples = samples;
   table.push_back(std::move(nll));
 }
@@ -159,24 +177,40 @@ void add_losses(std::vector<OpDef>& table) {
   add_pairwise(table, "mse_loss", "mse", "(x - target)^2", "($0 - $1) * ($0 - $1)");
   add_pairwise(table, "l1_loss", "", "|x - target|", "abs($0 - $1)");
   add_pairwise(table, "huber_loss", "huber", "half the squared difference, linear beyond delta",
-               "select(abs($0 - $1) <= {delta}, 0.5 * ($0 - $1) * ($0 - $1), {delta} * (abs($0 - $1) - 0.5 * {delta}))", {{"delta", 1.0}});
+               "select(abs($0 - $1) <= {delta}, 0.5 * ($0 - $1) * ($0 - $1), {delta} * (abs($0 - $1) - 0.5 * {delta}))",
+               {{"delta", 1.0}});
   add_pairwise(table, "smooth_l1_loss", "", "half the squared difference over beta, linear beyond beta",
-               "select(abs($0 - $1) < {beta}, 0.5 * ($0 - $1) * ($0 - $1) / {beta}, abs($0 - $1) - 0.5 * {beta})", {{"beta", 1.0}});
-  add_pairwise(table, "hinge_loss", "hinge", "max(0, margin - x * target), targets are -1 or 1", "max(@0, {margin} - $0 * $1)", {{"margin", 1.0}});
+               "select(abs($0 - $1) < {beta}, 0.5 * ($0 - $1) * ($0 - $1) / {beta}, abs($0 - $1) - 0.5 * {beta})",
+               {{"beta", 1.0}});
+  add_pairwise(table, "hinge_loss", "hinge", "max(0, margin - x * target), targets are -1 or 1", "max(@0, {margin} - $0 * $1)",
+               {{"margin", 1.0}});
   add_pairwise(table, "binary_cross_entropy", "", "-(t log x + (1 - t) log(1 - x)), logarithms no lower than -100",
                "-($1 * max(log($0), -100.0) + (@1 - $1) * max(log1p(-$0), -100.0))");
-  OpDef kl = loss("kl_div", "kl_div_loss", "target * (log target - x), x holds log-probabilities", {{"x", DTypes::kFloat, 'T', false}, {"target", DTypes::kFloat, 'T', false}},
-                  {reduction_attr({"none", "mean", "sum", "batchmean"}), flag_attr("log_target", false, "1: the target holds log-probabilities too")},
-                  [](OpBuilder& b) { define_pairwise(b, b.flag("log_target") ? "exp($1) * ($1 - $0)" : "select($1 > @0, $1 * (log($1) - $0), select($1 < @0, $1 * log($1), @0))"); });
-  kl.samples = {{{"f32[3, 4]", "f32[3, 4]"}, {}}, {{"f32[3, 4]", "f32[3, 4]"}, {{"reduction", as_attribute("batchmean")}, {"log_target", as_attribute(1)}}}};
+  OpDef kl = loss("kl_div", "kl_div_loss", "target * (log target - x), x holds log-probabilities",
+                  {{"x", DTypes::kFloat, 'T', false}, {"target", DTypes::kFloat, 'T', false}},
+                  {reduction_attr({"none", "mean", "sum", "batchmean"}),
+                   flag_attr("log_target", false, "1: the target holds log-probabilities too")},
+                  [](OpBuilder& b) {
+                    define_pairwise(b, b.flag("log_target")
+                                           ? "exp($1) * ($1 - $0)"
+                                           : "select($1 > @0, $1 * (log($1) - $0), select($1 < @0, $1 * log($1), @0))");
+                  });
+  kl.samples = {{{"f32[3, 4]", "f32[3, 4]"}, {}},
+                {{"f32[3, 4]", "f32[3, 4]"}, {{"reduction", as_attribute("batchmean")}, {"log_target", as_attribute(1)}}}};
   table.push_back(std::move(kl));
   add_label_losses(table);
-  OpDef triplet = loss("triplet_margin_loss", "triplet_margin", "max(0, |anchor - positive| - |anchor - negative| + margin), p-norms over the last axis",
-                       {{"anchor", DTypes::kFloat, 'T', false}, {"positive", DTypes::kFloat, 'T', false}, {"negative", DTypes::kFloat, 'T', false}},
-                       {reduction_attr(), float_attr("margin", 1, "distance that is enough"), float_attr("p", 2, "of the norm"), float_attr("eps", 1e-6, "added to each difference"),
+  OpDef triplet = loss("triplet_margin_loss", "triplet_margin",
+                       "max(0, |anchor - positive| - |anchor - negative| + margin), p-norms over the last axis",
+                       {{"anchor", DTypes::kFloat, 'T', false},
+                        {"positive", DTypes::kFloat, 'T', false},
+                        {"negative", DTypes::kFloat, 'T', false}},
+                       {reduction_attr(), float_attr("margin", 1, "distance that is enough"), float_attr("p", 2, "of the norm"),
+                        float_attr("eps", 1e-6, "added to each difference"),
                         flag_attr("swap", false, "1: |positive - negative| counts when it is smaller")},
                        define_triplet);
-  triplet.samples = {{{"f32[3, 4]", "f32[3, 4]", "f32[3, 4]"}, {}}, {{"f32[3, 4]", "f32[3, 4]", "f32[3, 4]"}, {{"swap", as_attribute(1)}, {"p", as_attribute(1.0)}, {"reduction", as_attribute("none")}}}};
+  triplet.samples = {{{"f32[3, 4]", "f32[3, 4]", "f32[3, 4]"}, {}},
+                     {{"f32[3, 4]", "f32[3, 4]", "f32[3, 4]"},
+                      {{"swap", as_attribute(1)}, {"p", as_attribute(1.0)}, {"reduction", as_attribute("none")}}}};
   table.push_back(std::move(triplet));
 }
 

@@ -8,9 +8,9 @@
 namespace facet {
 
 struct MapTemplate {
-  std::string text;       // "$0 + $1", "max($0, @0)", "{alpha} * $0"
-  bool wide = false;      // f16 and bf16 operands are converted to f32 first and the result back
-  bool boolean = false;   // the result is bool
+  std::string text;      // "$0 + $1", "max($0, @0)", "{alpha} * $0"
+  bool wide = false;     // f16 and bf16 operands are converted to f32 first and the result back
+  bool boolean = false;  // the result is bool
 };
 
 // y0 = template over the broadcast shape of all operands (which have one dtype).

@@ -18,7 +18,9 @@ Subscripts batch_subscripts(const Shape& batch, const Loops& result) {
   return s;
 }
 
-Shape all_but_last(const Shape& s, std::size_t n) { return Shape(s.begin(), s.end() - static_cast<std::ptrdiff_t>(std::min(n, s.size()))); }
+Shape all_but_last(const Shape& s, std::size_t n) {
+  return Shape(s.begin(), s.end() - static_cast<std::ptrdiff_t>(std::min(n, s.size())));
+}
 
 // y[.., i, j] = sum[k](a0[.., i, k] * a1[.., k, j]); a 1-D operand has no i (or j).
 void define_matmul(OpBuilder& b) {
@@ -28,8 +30,9 @@ void define_matmul(OpBuilder& b) {
   const ExprPtr depth = b.shape(0).back();
   const ExprPtr depth1 = column ? b.dim(1, b.rank(1) - 2) : b.dim(1, 0);
   if (!same_dim(depth, depth1))
-    return b.bad_shapes("the last axis of " + shape_text(b.shape(0)) + " is summed against " + (column ? "the last but one" : "the") +
-                        " axis of " + shape_text(b.shape(1)) + ": " + to_text(depth) + " against " + to_text(depth1));
+    return b.bad_shapes("the last axis of " + shape_text(b.shape(0)) + " is summed against " +
+                        (column ? "the last but one" : "the") + " axis of " + shape_text(b.shape(1)) + ": " + to_text(depth) +
+                        " against " + to_text(depth1));
   Shape shape = broadcast_two(b, batch0, batch1);
   if (b.failed()) return;
   Loops left;
@@ -63,8 +66,10 @@ void define_gemm(OpBuilder& b) {
   const Loops left = {b.loop("i", m), b.loop("j", n)}, k = {b.loop("k", depth)};
   const ExprPtr i = left[0].index(), j = left[1].index(), kk = k[0].index();
   const DType acc = accumulator(b, b.dtype()), result = sum_result(b.dtype());
-  std::string value = dot(b, k, ref("a0", ta ? Subscripts{kk, i} : Subscripts{i, kk}), ref("a1", tb ? Subscripts{j, kk} : Subscripts{kk, j}), acc);
-  const bool whole = b.number("alpha") == static_cast<double>(b.integer("alpha")) && b.number("beta") == static_cast<double>(b.integer("beta"));
+  std::string value = dot(b, k, ref("a0", ta ? Subscripts{kk, i} : Subscripts{i, kk}),
+                          ref("a1", tb ? Subscripts{j, kk} : Subscripts{kk, j}), acc);
+  const bool whole = b.number("alpha") == static_cast<double>(b.integer("alpha")) &&
+                     b.number("beta") == static_cast<double>(b.integer("beta"));
   if (!is_float(acc) && !whole) return b.bad_value("alpha", "alpha and beta must be integers for integer operands");
   if (b.number("alpha") != 1) value = number_text(acc, b.number("alpha")) + " * " + value;
   if (b.has(2) && b.number("beta") != 0) {
@@ -83,8 +88,10 @@ void define_linear(OpBuilder& b) {
   if (!b.expect_rank(0, 1) || !b.expect_rank(1, 2, 2) || (b.has(2) && !b.expect_rank(2, 1, 1))) return;
   const ExprPtr depth = b.shape(0).back(), n = b.dim(1, 0);
   if (!same_dim(depth, b.dim(1, 1)))
-    return b.bad_shapes("x has " + to_text(depth) + " features, the weight " + shape_text(b.shape(1)) + " takes " + to_text(b.dim(1, 1)));
-  if (b.has(2) && !same_dim(b.dim(2, 0), n)) return b.bad_shapes("the bias has " + to_text(b.dim(2, 0)) + " elements, the weight gives " + to_text(n));
+    return b.bad_shapes("x has " + to_text(depth) + " features, the weight " + shape_text(b.shape(1)) + " takes " +
+                        to_text(b.dim(1, 1)));
+  if (b.has(2) && !same_dim(b.dim(2, 0), n))
+    return b.bad_shapes("the bias has " + to_text(b.dim(2, 0)) + " elements, the weight gives " + to_text(n));
   Shape shape = all_but_last(b.shape(0), 1);
   Loops left;
   for (std::size_t a = 0; a < shape.size(); ++a) left.push_back(b.loop(a + 1 < shape.size() ? "b" : "i", shape[a]));
@@ -100,7 +107,8 @@ void define_linear(OpBuilder& b) {
   b.line("y0", left, cast_text(result, acc, value), k);
 }
 
-OpDef contraction(const std::string& name, const std::string& summary, std::vector<OperandDef> operands, void (*define)(OpBuilder&)) {
+OpDef contraction(const std::string& name, const std::string& summary, std::vector<OperandDef> operands,
+                  void (*define)(OpBuilder&)) {
   OpDef def;
   def.name = name;
   def.family = "contraction";
@@ -117,28 +125,43 @@ OpDef contraction(const std::string& name, const std::string& summary, std::vect
 
 void add_matmul(std::vector<OpDef>& table) {
   const OperandDef a{"a", DTypes::kNumber, 'T', false}, c{"b", DTypes::kNumber, 'T', false};
-  OpDef matmul = contraction("matmul", "matrix product; leading axes are batches that broadcast, 1-D operands are vectors", {a, c}, define_matmul);
+  OpDef matmul = contraction("matmul", "matrix product; leading axes are batches that broadcast, 1-D operands are vectors",
+                             {a, c}, define_matmul);
   matmul.aliases = {"mat_mul"};
-  matmul.samples = {{{"f32[4, 5]", "f32[5, 3]"}, {}},       {{"f32[2, 3, 4]", "f32[4, 5]"}, {}}, {{"f32[2, 1, 3, 4]", "f32[5, 4, 2]"}, {}},
-                    {{"f32[4]", "f32[4]"}, {}},             {{"f32[4]", "f32[4, 3]"}, {}},       {{"f32[3, 4]", "f32[4]"}, {}},
-                    {{"f32[4, 0]", "f32[0, 4]"}, {}},       {{"bf16[4, 5]", "bf16[5, 3]"}, {}},  {{"i8[4, 5]", "i8[5, 3]"}, {}},
+  matmul.samples = {{{"f32[4, 5]", "f32[5, 3]"}, {}},
+                    {{"f32[2, 3, 4]", "f32[4, 5]"}, {}},
+                    {{"f32[2, 1, 3, 4]", "f32[5, 4, 2]"}, {}},
+                    {{"f32[4]", "f32[4]"}, {}},
+                    {{"f32[4]", "f32[4, 3]"}, {}},
+                    {{"f32[3, 4]", "f32[4]"}, {}},
+                    {{"f32[4, 0]", "f32[0, 4]"}, {}},
+                    {{"bf16[4, 5]", "bf16[5, 3]"}, {}},
+                    {{"i8[4, 5]", "i8[5, 3]"}, {}},
                     {{"f32[4, 5]", "f32[5, 3]"}, {{"acc", as_attribute("f64")}}}};
   table.push_back(std::move(matmul));
 
-  OpDef gemm = contraction("gemm", "alpha * A * B + beta * C with optional transpositions",
-                           {{"a", DTypes::kNumber, 'T', false}, {"b", DTypes::kNumber, 'T', false}, {"c", DTypes::kNumber, 'T', true}}, define_gemm);
+  OpDef gemm = contraction(
+      "gemm", "alpha * A * B + beta * C with optional transpositions",
+      {{"a", DTypes::kNumber, 'T', false}, {"b", DTypes::kNumber, 'T', false}, {"c", DTypes::kNumber, 'T', true}}, define_gemm);
   gemm.attributes.push_back(float_attr("alpha", 1, "factor of the product"));
   gemm.attributes.push_back(float_attr("beta", 1, "factor of C"));
   gemm.attributes.push_back(flag_attr("trans_a", false, "A is transposed first"));
   gemm.attributes.push_back(flag_attr("trans_b", false, "B is transposed first"));
   gemm.samples = {{{"f32[4, 5]", "f32[5, 3]"}, {}},
                   {{"f32[4, 5]", "f32[5, 3]", "f32[3]"}, {}},
-                  {{"f32[5, 4]", "f32[3, 5]", "f32[4, 1]"}, {{"trans_a", as_attribute(1)}, {"trans_b", as_attribute(1)}, {"alpha", as_attribute(0.5)}, {"beta", as_attribute(2.0)}}}};
+                  {{"f32[5, 4]", "f32[3, 5]", "f32[4, 1]"},
+                   {{"trans_a", as_attribute(1)},
+                    {"trans_b", as_attribute(1)},
+                    {"alpha", as_attribute(0.5)},
+                    {"beta", as_attribute(2.0)}}}};
   table.push_back(std::move(gemm));
 
-  OpDef linear = contraction("linear", "x * W' + bias with W stored as [out, in]",
-                             {{"x", DTypes::kNumber, 'T', false}, {"weight", DTypes::kNumber, 'T', false}, {"bias", DTypes::kNumber, 'T', true}}, define_linear);
-  linear.samples = {{{"f32[4, 5]", "f32[3, 5]"}, {}}, {{"f32[2, 4, 5]", "f32[3, 5]", "f32[3]"}, {}}, {{"f32[5]", "f32[3, 5]", "f32[3]"}, {}}};
+  OpDef linear = contraction(
+      "linear", "x * W' + bias with W stored as [out, in]",
+      {{"x", DTypes::kNumber, 'T', false}, {"weight", DTypes::kNumber, 'T', false}, {"bias", DTypes::kNumber, 'T', true}},
+      define_linear);
+  linear.samples = {
+      {{"f32[4, 5]", "f32[3, 5]"}, {}}, {{"f32[2, 4, 5]", "f32[3, 5]", "f32[3]"}, {}}, {{"f32[5]", "f32[3, 5]", "f32[3]"}, {}}};
   table.push_back(std::move(linear));
 }
 

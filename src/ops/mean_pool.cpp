@@ -21,7 +21,7 @@ std::string divisor(OpBuilder& b, const PoolLoops& p, DType acc) {
   double constant = 1;
   for (std::size_t a = 0; a < p.windows.size(); ++a) {
     const Window& w = p.windows[a];
-    Window widened = w;   // leaves the padded input only by ceil_mode
+    Window widened = w;  // leaves the padded input only by ceil_mode
     widened.input = normal(idx_add(w.input, idx(w.begin + w.end)));
     widened.begin = widened.end = 0;
     if (!(with_pad ? widened : w).leaves_input()) {
@@ -64,7 +64,8 @@ void define_lp(OpBuilder& b) {
   if (b.failed()) return;
   const DType in = b.dtype(), acc = accumulator(b, in);
   b.out(0, in, p.shape);
-  b.line("y0", p.left, cast_text(in, acc, lp_norm(b, p.taps, cast_text(acc, in, ref("a0", p.read, p.padded ? "0.0" : "")), acc)), p.taps);
+  b.line("y0", p.left,
+         cast_text(in, acc, lp_norm(b, p.taps, cast_text(acc, in, ref("a0", p.read, p.padded ? "0.0" : "")), acc)), p.taps);
 }
 
 enum class Global { kAverage, kMax, kLp };
@@ -83,7 +84,9 @@ void define_global(OpBuilder& b, Global kind) {
   }
   const DType in = b.dtype(), acc = kind == Global::kMax ? in : accumulator(b, in);
   const std::string element = cast_text(acc, in, ref("a0", read));
-  std::string value = kind == Global::kMax ? reduction("max", taps, element) : kind == Global::kLp ? lp_norm(b, taps, element, acc) : "";
+  std::string value = kind == Global::kMax  ? reduction("max", taps, element)
+                      : kind == Global::kLp ? lp_norm(b, taps, element, acc)
+                                            : "";
   if (kind == Global::kAverage) value = reduction("sum", taps, element) + " / " + in_parens(extent_text(acc, spatial));
   b.out(0, in, shape);
   b.line("y0", left, cast_text(in, acc, value), taps);
@@ -107,7 +110,8 @@ void define_adaptive(OpBuilder& b, bool average) {
     const std::int64_t m = sizes[a];
     if (!n || *n < 1) return b.not_affine("adaptive windows over the extent " + to_text(b.shape(0)[a + 2]));
     std::int64_t widest = 0;
-    for (std::int64_t p = 0; p < std::min<std::int64_t>(m, 65536); ++p) widest = std::max(widest, ((p + 1) * *n + m - 1) / m - p * *n / m);
+    for (std::int64_t p = 0; p < std::min<std::int64_t>(m, 65536); ++p)
+      widest = std::max(widest, ((p + 1) * *n + m - 1) / m - p * *n / m);
     left.push_back(b.loop(places[a], idx(m)));
     taps.push_back(b.loop(names[a], idx(widest)));
     shape.push_back(idx(m));
@@ -116,16 +120,22 @@ void define_adaptive(OpBuilder& b, bool average) {
     read.push_back(idx_add(normal(first), taps.back().index()));
     const bool even = *n % m == 0;
     if (!even) conditions.push_back(to_text(read.back()) + " < " + to_text(end));
-    count += (count.empty() ? "" : " * ") + (even ? number_text(acc, static_cast<double>(*n / m)) : "cast(" + to_text(acc) + ", " + to_text(end) + " - " + in_parens(to_text(first)) + ")");
+    count += (count.empty() ? "" : " * ") +
+             (even ? number_text(acc, static_cast<double>(*n / m))
+                   : "cast(" + to_text(acc) + ", " + to_text(end) + " - " + in_parens(to_text(first)) + ")");
   }
   const std::string element = cast_text(acc, in, ref("a0", read));
   b.out(0, in, shape);
-  b.line("y0", left, average ? cast_text(in, acc, reduction("sum", taps, element) + " / " + in_parens(count)) : reduction("max", taps, element), taps, conditions);
+  b.line("y0", left,
+         average ? cast_text(in, acc, reduction("sum", taps, element) + " / " + in_parens(count))
+                 : reduction("max", taps, element),
+         taps, conditions);
 }
 
 Attribute ints(std::vector<int> v) { return as_attribute(v); }
 
-OpDef pool(const std::string& name, const std::string& summary, DTypes dtypes, std::vector<AttrDef> attributes, std::function<void(OpBuilder&)> define) {
+OpDef pool(const std::string& name, const std::string& summary, DTypes dtypes, std::vector<AttrDef> attributes,
+           std::function<void(OpBuilder&)> define) {
   OpDef def = simple_def("pool", name, summary, dtypes, std::move(attributes), std::move(define));
   def.tolerance = Tolerance::kSum;
   return def;
@@ -142,35 +152,52 @@ std::vector<AttrDef> window_pool_attributes() {
 }  // namespace
 
 void add_mean_pools(std::vector<OpDef>& table) {
-  OpDef average = pool("average_pool", "mean of each window of x [n, c, ...], 1-D to 3-D", DTypes::kFloat, window_pool_attributes(), define_average);
+  OpDef average = pool("average_pool", "mean of each window of x [n, c, ...], 1-D to 3-D", DTypes::kFloat,
+                       window_pool_attributes(), define_average);
   average.attributes.push_back(flag_attr("count_include_pad", false, "1: padding counts as elements"));
   average.samples = {{{"f32[1, 2, 5, 6]"}, {{"kernel_shape", ints({2, 3})}, {"strides", ints({2, 1})}}},
-                     {{"f32[1, 1, 2, 2]"}, {{"kernel_shape", ints({2, 2})}, {"pads", ints({0, 0, 1, 1})}, {"count_include_pad", as_attribute(1)}}},
+                     {{"f32[1, 1, 2, 2]"},
+                      {{"kernel_shape", ints({2, 2})}, {"pads", ints({0, 0, 1, 1})}, {"count_include_pad", as_attribute(1)}}},
                      {{"f32[1, 1, 7]"}, {{"kernel_shape", ints({3})}, {"pads", ints({1, 1})}, {"dilations", ints({2})}}},
-                     {{"f32[1, 1, 6, 6]"}, {{"kernel_shape", ints({3, 3})}, {"strides", ints({2, 2})}, {"ceil_mode", as_attribute(1)}, {"pads", ints({1, 0, 0, 0})}, {"count_include_pad", as_attribute(1)}}},
+                     {{"f32[1, 1, 6, 6]"},
+                      {{"kernel_shape", ints({3, 3})},
+                       {"strides", ints({2, 2})},
+                       {"ceil_mode", as_attribute(1)},
+                       {"pads", ints({1, 0, 0, 0})},
+                       {"count_include_pad", as_attribute(1)}}},
                      {{"f32[1, 1, 3, 4, 5]"}, {{"kernel_shape", ints({2, 2, 2})}, {"auto_pad", as_attribute("SAME_LOWER")}}}};
   table.push_back(std::move(average));
 
-  OpDef lp = pool("lp_pool", "(sum |x|^p)^(1/p) of each window of x [n, c, ...]", DTypes::kFloat, window_pool_attributes(), define_lp);
+  OpDef lp =
+      pool("lp_pool", "(sum |x|^p)^(1/p) of each window of x [n, c, ...]", DTypes::kFloat, window_pool_attributes(), define_lp);
   lp.attributes.push_back(int_attr("p", 2, "the exponent"));
-  lp.samples = {{{"f32[1, 2, 5, 6]"}, {{"kernel_shape", ints({2, 3})}}}, {{"f32[1, 2, 6]"}, {{"kernel_shape", ints({3})}, {"p", as_attribute(3)}, {"strides", ints({2})}, {"pads", ints({1, 0})}}}};
+  lp.samples = {{{"f32[1, 2, 5, 6]"}, {{"kernel_shape", ints({2, 3})}}},
+                {{"f32[1, 2, 6]"},
+                 {{"kernel_shape", ints({3})}, {"p", as_attribute(3)}, {"strides", ints({2})}, {"pads", ints({1, 0})}}}};
   table.push_back(std::move(lp));
 
   const OpSample plain{{"f32[2, 3, 4, 5]"}, {}}, line{{"f32[1, 2, 7]"}, {}};
-  table.push_back(pool("global_average_pool", "mean over the spatial axes", DTypes::kFloat, {acc_attribute()}, [](OpBuilder& b) { define_global(b, Global::kAverage); }));
+  table.push_back(pool("global_average_pool", "mean over the spatial axes", DTypes::kFloat, {acc_attribute()},
+                       [](OpBuilder& b) { define_global(b, Global::kAverage); }));
   table.back().samples = {plain, line};
-  table.push_back(pool("global_max_pool", "largest element over the spatial axes", DTypes::kNumber, {}, [](OpBuilder& b) { define_global(b, Global::kMax); }));
+  table.push_back(pool("global_max_pool", "largest element over the spatial axes", DTypes::kNumber, {},
+                       [](OpBuilder& b) { define_global(b, Global::kMax); }));
   table.back().samples = {plain, line};
   table.back().tolerance = Tolerance::kExact;
-  table.push_back(pool("global_lp_pool", "(sum |x|^p)^(1/p) over the spatial axes", DTypes::kFloat, {int_attr("p", 2, "the exponent"), acc_attribute()}, [](OpBuilder& b) { define_global(b, Global::kLp); }));
+  table.push_back(pool("global_lp_pool", "(sum |x|^p)^(1/p) over the spatial axes", DTypes::kFloat,
+                       {int_attr("p", 2, "the exponent"), acc_attribute()},
+                       [](OpBuilder& b) { define_global(b, Global::kLp); }));
   table.back().samples = {plain, {{"f32[1, 2, 7]"}, {{"p", as_attribute(1)}}}};
 
   const AttrDef size = required_attr("output_size", AttrKind::kInts, "number of windows, per spatial axis");
-  const std::vector<OpSample> adaptive = {{{"f32[1, 2, 6, 7]"}, {{"output_size", ints({3, 3})}}}, {{"f32[1, 2, 5]"}, {{"output_size", ints({7})}}}};
-  table.push_back(pool("adaptive_average_pool", "mean over windows that share the axes evenly", DTypes::kFloat, {size, acc_attribute()}, [](OpBuilder& b) { define_adaptive(b, true); }));
+  const std::vector<OpSample> adaptive = {{{"f32[1, 2, 6, 7]"}, {{"output_size", ints({3, 3})}}},
+                                          {{"f32[1, 2, 5]"}, {{"output_size", ints({7})}}}};
+  table.push_back(pool("adaptive_average_pool", "mean over windows that share the axes evenly", DTypes::kFloat,
+                       {size, acc_attribute()}, [](OpBuilder& b) { define_adaptive(b, true); }));
   table.back().aliases = {"adaptive_avg_pool"};
   table.back().samples = adaptive;
-  table.push_back(pool("adaptive_max_pool", "largest element of windows that share the axes evenly", DTypes::kNumber, {size}, [](OpBuilder& b) { define_adaptive(b, false); }));
+  table.push_back(pool("adaptive_max_pool", "largest element of windows that share the axes evenly", DTypes::kNumber, {size},
+                       [](OpBuilder& b) { define_adaptive(b, false); }));
   table.back().samples = adaptive;
   table.back().tolerance = Tolerance::kExact;
 }

@@ -1,4 +1,5 @@
-// Operators that only move elements: transpose, slice, concat, squeeze, unsqueeze, expand, tile, flip, roll, split, stack, trilu.
+// Operators that only move elements: transpose, slice, concat, squeeze, unsqueeze, expand, tile, flip, roll, split, stack,
+// trilu.
 #include <algorithm>
 
 #include "src/ops/builder.hpp"
@@ -12,7 +13,8 @@ void define_transpose(OpBuilder& b) {
   if (b.failed()) return;
   if (perm.empty())
     for (int a = b.rank(0); a-- > 0;) perm.push_back(a);
-  if (static_cast<int>(perm.size()) != b.rank(0)) return b.bad_value("perm", "has " + std::to_string(perm.size()) + " entries, x has rank " + std::to_string(b.rank(0)));
+  if (static_cast<int>(perm.size()) != b.rank(0))
+    return b.bad_value("perm", "has " + std::to_string(perm.size()) + " entries, x has rank " + std::to_string(b.rank(0)));
   Shape shape;
   for (const int a : perm) shape.push_back(b.dim(0, a));
   const Loops l = b.loops(shape);
@@ -23,7 +25,8 @@ void define_transpose(OpBuilder& b) {
 }
 
 // One end of a slice, ONNX's way: negative counts from the end, then limited to low..high (given as extent + offset).
-ExprPtr slice_end(OpBuilder& b, const std::string& attribute, const ExprPtr& value, const ExprPtr& extent, const ExprPtr& low, const ExprPtr& high) {
+ExprPtr slice_end(OpBuilder& b, const std::string& attribute, const ExprPtr& value, const ExprPtr& extent, const ExprPtr& low,
+                  const ExprPtr& high) {
   ExprPtr v = value;
   const std::optional<std::int64_t> c = constant_of(value);
   if (c && *c < 0) {
@@ -33,13 +36,15 @@ ExprPtr slice_end(OpBuilder& b, const std::string& attribute, const ExprPtr& val
     v = high;
   }
   const auto below = [&](const ExprPtr& x, const ExprPtr& y) { return upper_bound_of(normal(idx_sub(x, y)), b.program()); };
-  const std::optional<std::int64_t> under = below(v, low), over = below(high, v), least = lower_bound_of(normal(idx_sub(v, low)), b.program()),
+  const std::optional<std::int64_t> under = below(v, low), over = below(high, v),
+                                    least = lower_bound_of(normal(idx_sub(v, low)), b.program()),
                                     room = lower_bound_of(normal(idx_sub(high, v)), b.program());
   if (under && *under <= 0) return low;
   if (over && *over <= 0) return high;
   if (least && *least >= 0 && room && *room >= 0) return v;
   if (!constant_of(extent) || !constant_of(v)) {
-    b.bad_value(attribute, to_text(value) + " of extent " + to_text(extent) + " is inside the axis for some symbol values and outside for others");
+    b.bad_value(attribute, to_text(value) + " of extent " + to_text(extent) +
+                               " is inside the axis for some symbol values and outside for others");
     return low;
   }
   return idx(std::clamp(*constant_of(v), *constant_of(low), *constant_of(high)));
@@ -76,14 +81,20 @@ void define_slice(OpBuilder& b) {
   if (b.failed()) return;
   if (axes.empty() && !b.given("axes"))
     for (std::size_t a = 0; a < starts.size(); ++a) axes.push_back(static_cast<int>(a));
-  if (ends.size() != starts.size()) return b.bad_value("ends", "has " + std::to_string(ends.size()) + " entries, starts has " + std::to_string(starts.size()));
-  if (axes.size() != starts.size() || static_cast<int>(axes.size()) > b.rank(0)) return b.bad_value("starts", "has " + std::to_string(starts.size()) + " entries for " + std::to_string(b.given("axes") ? axes.size() : b.shape(0).size()) + " axes");
-  if (!steps.empty() && steps.size() != starts.size()) return b.bad_value("steps", "has " + std::to_string(steps.size()) + " entries, starts has " + std::to_string(starts.size()));
+  if (ends.size() != starts.size())
+    return b.bad_value("ends", "has " + std::to_string(ends.size()) + " entries, starts has " + std::to_string(starts.size()));
+  if (axes.size() != starts.size() || static_cast<int>(axes.size()) > b.rank(0))
+    return b.bad_value("starts", "has " + std::to_string(starts.size()) + " entries for " +
+                                     std::to_string(b.given("axes") ? axes.size() : b.shape(0).size()) + " axes");
+  if (!steps.empty() && steps.size() != starts.size())
+    return b.bad_value("steps",
+                       "has " + std::to_string(steps.size()) + " entries, starts has " + std::to_string(starts.size()));
   std::vector<Cut> cuts;
   for (const ExprPtr& e : b.shape(0)) cuts.push_back(Cut{idx(0), 1, e});
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const std::int64_t step = steps.empty() ? 1 : steps[k];
-    if (step == 0 || step > (std::int64_t{1} << 31) || step < -(std::int64_t{1} << 31)) return b.bad_value("steps", "a step may not be " + std::to_string(step));
+    if (step == 0 || step > (std::int64_t{1} << 31) || step < -(std::int64_t{1} << 31))
+      return b.bad_value("steps", "a step may not be " + std::to_string(step));
     cuts[static_cast<std::size_t>(axes[k])] = cut_of(b, b.dim(0, axes[k]), starts[k], ends[k], step);
   }
   if (b.failed()) return;
@@ -91,7 +102,8 @@ void define_slice(OpBuilder& b) {
   for (const Cut& c : cuts) shape.push_back(c.count);
   const Loops l = b.loops(shape);
   Subscripts read;
-  for (std::size_t a = 0; a < cuts.size(); ++a) read.push_back(normal(idx_add(cuts[a].start, idx_mul(idx(cuts[a].step), l[a].index()))));
+  for (std::size_t a = 0; a < cuts.size(); ++a)
+    read.push_back(normal(idx_add(cuts[a].start, idx_mul(idx(cuts[a].step), l[a].index()))));
   b.out(0, b.dtype(), shape);
   b.line("y0", l, ref("a0", read));
 }
@@ -106,7 +118,9 @@ void define_concat(OpBuilder& b) {
   for (int k = 0; k < b.operand_count(); ++k) {
     Shape like = b.shape(0);
     if (b.rank(k) == b.rank(0)) like[static_cast<std::size_t>(axis)] = b.dim(k, axis);
-    if (!same_shape(like, b.shape(k))) return b.bad_shapes("operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " + shape_text(b.shape(0)) + " off axis " + std::to_string(axis));
+    if (!same_shape(like, b.shape(k)))
+      return b.bad_shapes("operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " +
+                          shape_text(b.shape(0)) + " off axis " + std::to_string(axis));
     offsets.push_back(total);
     total = normal(idx_add(total, b.dim(k, axis)));
   }
@@ -131,7 +145,9 @@ void define_stack(OpBuilder& b) {
   const int axis = b.axis("axis", b.rank(0) + 1);
   if (b.failed()) return;
   for (int k = 1; k < b.operand_count(); ++k)
-    if (!same_shape(b.shape(k), b.shape(0))) return b.bad_shapes("operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " + shape_text(b.shape(0)));
+    if (!same_shape(b.shape(k), b.shape(0)))
+      return b.bad_shapes("operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " +
+                          shape_text(b.shape(0)));
   Shape shape = b.shape(0);
   shape.insert(shape.begin() + axis, idx(b.operand_count()));
   const Loops l = b.loops(shape);
@@ -149,11 +165,14 @@ std::vector<ExprPtr> split_sizes(OpBuilder& b, const ExprPtr& extent) {
   if (!sizes.empty()) {
     ExprPtr total = idx(0);
     for (const ExprPtr& s : sizes) total = normal(idx_add(total, s));
-    if (!same_dim(total, extent)) b.bad_value("split", "sizes add up to " + to_text(total) + ", the axis has " + to_text(extent));
-    if (sizes.size() != outputs) b.bad_value("split", "has " + std::to_string(sizes.size()) + " sizes for " + std::to_string(outputs) + " outputs");
+    if (!same_dim(total, extent))
+      b.bad_value("split", "sizes add up to " + to_text(total) + ", the axis has " + to_text(extent));
+    if (sizes.size() != outputs)
+      b.bad_value("split", "has " + std::to_string(sizes.size()) + " sizes for " + std::to_string(outputs) + " outputs");
     return sizes;
   }
-  if (b.given("num_outputs") && b.integer("num_outputs") != static_cast<std::int64_t>(outputs)) b.bad_value("num_outputs", "differs from the " + std::to_string(outputs) + " outputs named");
+  if (b.given("num_outputs") && b.integer("num_outputs") != static_cast<std::int64_t>(outputs))
+    b.bad_value("num_outputs", "differs from the " + std::to_string(outputs) + " outputs named");
   const auto n = static_cast<std::int64_t>(outputs);
   if (const std::optional<ExprPtr> each = exact_quotient(extent, idx(n))) return std::vector<ExprPtr>(outputs, *each);
   if (!constant_of(extent)) {
@@ -161,7 +180,8 @@ std::vector<ExprPtr> split_sizes(OpBuilder& b, const ExprPtr& extent) {
     return {};
   }
   const std::int64_t each = (*constant_of(extent) + n - 1) / n, last = *constant_of(extent) - each * (n - 1);
-  if (last < 0) b.bad_value("num_outputs", std::to_string(n) + " parts of extent " + to_text(extent) + " leave an empty last one");
+  if (last < 0)
+    b.bad_value("num_outputs", std::to_string(n) + " parts of extent " + to_text(extent) + " leave an empty last one");
   sizes.assign(outputs, idx(each));
   sizes.back() = idx(std::max<std::int64_t>(last, 0));
   return sizes;
@@ -196,7 +216,8 @@ void define_triangle(OpBuilder& b, bool upper) {
   const std::string diagonal = to_text(idx_add(row.index(), idx(b.integer("k"))));
   b.out(0, b.dtype(), b.shape(0));
   b.line("y0", l, ref("a0", indices_of(l)), {}, {column.name + (upper ? " >= " : " <= ") + diagonal});
-  b.line("y0", l, cast_text(b.dtype(), DType::kI32, number_text(b.dtype(), 0)), {}, {column.name + (upper ? " < " : " > ") + diagonal});
+  b.line("y0", l, cast_text(b.dtype(), DType::kI32, number_text(b.dtype(), 0)), {},
+         {column.name + (upper ? " < " : " > ") + diagonal});
 }
 
 OpDef record(const std::string& name, const std::string& summary, std::vector<AttrDef> attributes, void (*define)(OpBuilder&)) {
@@ -231,7 +252,9 @@ void add_triangles(std::vector<OpDef>& table) {
 }  // namespace
 
 void add_movement(std::vector<OpDef>& table) {
-  OpDef transpose = record("transpose", "axes in another order", {optional_attr("perm", AttrKind::kInts, "new order of the axes; absent: reversed")}, define_transpose);
+  OpDef transpose =
+      record("transpose", "axes in another order",
+             {optional_attr("perm", AttrKind::kInts, "new order of the axes; absent: reversed")}, define_transpose);
   transpose.samples = {{{"f32[3, 4]"}, {}}, {{"f32[2, 3, 4]"}, {{"perm", ints({1, 2, 0})}}}, {{"i8[0, 3]"}, {}}};
   table.push_back(std::move(transpose));
 
@@ -241,23 +264,28 @@ void add_movement(std::vector<OpDef>& table) {
                         optional_attr("axes", AttrKind::kInts, "the axes cut; absent: the leading ones"),
                         optional_attr("steps", AttrKind::kInts, "step, per axis; absent: 1")},
                        define_slice);
-  slice.samples = {{{"f32[5, 6]"}, {{"starts", ints({1, 2})}, {"ends", ints({4, 6})}}},
-                   {{"f32[5, 6]"}, {{"starts", ints({-1})}, {"ends", ints({-100})}, {"axes", ints({-2})}, {"steps", ints({-2})}}},
-                   {{"i32[7]"}, {{"starts", ints({1})}, {"ends", ints({1000})}, {"steps", ints({3})}}}};
+  slice.samples = {
+      {{"f32[5, 6]"}, {{"starts", ints({1, 2})}, {"ends", ints({4, 6})}}},
+      {{"f32[5, 6]"}, {{"starts", ints({-1})}, {"ends", ints({-100})}, {"axes", ints({-2})}, {"steps", ints({-2})}}},
+      {{"i32[7]"}, {{"starts", ints({1})}, {"ends", ints({1000})}, {"steps", ints({3})}}}};
   table.push_back(std::move(slice));
 
-  OpDef concat = record("concat", "the operands one after another along an axis", {required_attr("axis", AttrKind::kInt, "the axis that grows")}, define_concat);
+  OpDef concat = record("concat", "the operands one after another along an axis",
+                        {required_attr("axis", AttrKind::kInt, "the axis that grows")}, define_concat);
   concat.variadic = true;
-  concat.samples = {{{"f32[2, 3]", "f32[2, 4]"}, {{"axis", as_attribute(-1)}}}, {{"f32[1, 3]", "f32[2, 3]", "f32[0, 3]"}, {{"axis", as_attribute(0)}}}};
+  concat.samples = {{{"f32[2, 3]", "f32[2, 4]"}, {{"axis", as_attribute(-1)}}},
+                    {{"f32[1, 3]", "f32[2, 3]", "f32[0, 3]"}, {{"axis", as_attribute(0)}}}};
   table.push_back(std::move(concat));
 
-  OpDef stack = record("stack", "the operands side by side along a new axis", {int_attr("axis", 0, "position of the new axis")}, define_stack);
+  OpDef stack = record("stack", "the operands side by side along a new axis", {int_attr("axis", 0, "position of the new axis")},
+                       define_stack);
   stack.variadic = true;
   stack.samples = {{{"f32[2, 3]", "f32[2, 3]"}, {}}, {{"f32[2, 3]", "f32[2, 3]", "f32[2, 3]"}, {{"axis", as_attribute(-1)}}}};
   table.push_back(std::move(stack));
 
   OpDef split = record("split", "x cut into parts along an axis",
-                       {int_attr("axis", 0, "the axis that is cut"), optional_attr("split", AttrKind::kDims, "sizes of the parts; absent: equal ones"),
+                       {int_attr("axis", 0, "the axis that is cut"),
+                        optional_attr("split", AttrKind::kDims, "sizes of the parts; absent: equal ones"),
                         optional_attr("num_outputs", AttrKind::kInt, "number of equal parts, the last one may be smaller")},
                        define_split);
   split.variadic_outputs = true;

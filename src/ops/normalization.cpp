@@ -9,7 +9,7 @@ namespace {
 
 // Mean and 1/sqrt(variance + epsilon) of x over `reduced`, as locals over `kept`; both in `acc`.
 struct Moments {
-  std::string mean, inverse, variance;   // references
+  std::string mean, inverse, variance;  // references
 };
 
 Moments add_moments(OpBuilder& b, const Loops& kept, const Loops& reduced, const Subscripts& read, DType acc, bool centered) {
@@ -37,7 +37,8 @@ std::string trailing_read(OpBuilder& b, int k, const Loops& all, std::size_t fir
   Shape tail;
   for (std::size_t a = first; a < all.size(); ++a) tail.push_back(all[a].extent);
   if (!same_shape(broadcast_two(b, tail, b.shape(k)), tail) && !b.failed())
-    b.bad_shapes(b.def().operands[static_cast<std::size_t>(k)].name + " " + shape_text(b.shape(k)) + " does not broadcast to the normalized axes " + shape_text(tail));
+    b.bad_shapes(b.def().operands[static_cast<std::size_t>(k)].name + " " + shape_text(b.shape(k)) +
+                 " does not broadcast to the normalized axes " + shape_text(tail));
   if (b.failed()) return "";
   return cast_text(acc, b.dtype(k), broadcast_read(b, k, Loops(all.begin() + static_cast<std::ptrdiff_t>(first), all.end())));
 }
@@ -86,7 +87,8 @@ bool channel_operands(OpBuilder& b, std::vector<int> operands) {
     if (!b.has(k)) continue;
     if (!b.expect_rank(k, 1, 1)) return false;
     if (same_dim(b.dim(k, 0), b.dim(0, 1))) continue;
-    b.bad_shapes(b.def().operands[static_cast<std::size_t>(k)].name + " has " + to_text(b.dim(k, 0)) + " elements, x has " + to_text(b.dim(0, 1)) + " channels");
+    b.bad_shapes(b.def().operands[static_cast<std::size_t>(k)].name + " has " + to_text(b.dim(k, 0)) + " elements, x has " +
+                 to_text(b.dim(0, 1)) + " channels");
   }
   return !b.failed();
 }
@@ -116,7 +118,9 @@ void define_group(OpBuilder& b) {
   const std::int64_t groups = b.integer("num_groups");
   if (groups < 1) return b.bad_value("num_groups", "must be positive");
   const std::optional<ExprPtr> size = exact_quotient(b.dim(0, 1), idx(groups));
-  if (!size || !constant_of(*size)) return b.bad_value("num_groups", to_text(b.dim(0, 1)) + " channels are not a constant multiple of " + std::to_string(groups));
+  if (!size || !constant_of(*size))
+    return b.bad_value("num_groups",
+                       to_text(b.dim(0, 1)) + " channels are not a constant multiple of " + std::to_string(groups));
   const DType in = b.dtype(), acc = accumulator(b, in);
   const Loops all = b.loops(b.shape(0));
   const Loops kept = {all[0], b.loop("g", idx(groups))};
@@ -138,7 +142,8 @@ void define_group(OpBuilder& b) {
 void define_batch(OpBuilder& b) {
   if (!channel_operands(b, {1, 2, 3, 4})) return;
   const bool training = b.flag("training_mode");
-  if (!training && b.output_count() > 1) return b.bad_value("training_mode", "running mean and variance are outputs of training_mode 1 only");
+  if (!training && b.output_count() > 1)
+    return b.bad_value("training_mode", "running mean and variance are outputs of training_mode 1 only");
   const DType in = b.dtype(), acc = accumulator(b, in);
   const Loops all = b.loops(b.shape(0));
   const Loops channel = {all[1]};
@@ -155,7 +160,8 @@ void define_batch(OpBuilder& b) {
     m = add_moments(b, channel, reduced, read, acc, true);
   } else {
     const std::string inverse = b.local("inverse");
-    b.line(inverse, channel, "1.0 / sqrt(" + cast_text(acc, b.dtype(4), ref("a4", c)) + " + " + number_text(acc, b.number("epsilon")) + ")");
+    b.line(inverse, channel,
+           "1.0 / sqrt(" + cast_text(acc, b.dtype(4), ref("a4", c)) + " + " + number_text(acc, b.number("epsilon")) + ")");
     m = Moments{cast_text(acc, b.dtype(3), ref("a3", c)), ref(inverse, c), ""};
   }
   b.line("y0", all, cast_text(in, acc, scaled(b, all, acc, m)));
@@ -165,7 +171,8 @@ void define_batch(OpBuilder& b) {
     const std::string now = k == 1 ? m.mean : m.variance;
     if (b.wants(k))
       b.line("y" + std::to_string(k), channel,
-             cast_text(b.dtype(k + 2), acc, cast_text(acc, b.dtype(k + 2), ref(formal(k + 2), c)) + " * " + momentum + " + " + now + " * " + rest));
+             cast_text(b.dtype(k + 2), acc,
+                       cast_text(acc, b.dtype(k + 2), ref(formal(k + 2), c)) + " * " + momentum + " + " + now + " * " + rest));
   }
 }
 
@@ -174,7 +181,8 @@ OpDef record(const std::string& name, const std::string& summary) {
   def.name = name;
   def.family = "normalization";
   def.summary = summary;
-  def.operands = {{"x", DTypes::kFloat, 'T', false}, {"scale", DTypes::kFloat, 'T', false}, {"bias", DTypes::kFloat, 'T', false}};
+  def.operands = {
+      {"x", DTypes::kFloat, 'T', false}, {"scale", DTypes::kFloat, 'T', false}, {"bias", DTypes::kFloat, 'T', false}};
   def.outputs = {"y"};
   def.attributes = {float_attr("epsilon", 1e-5, "added to the variance"), acc_attribute()};
   def.tolerance = Tolerance::kSum;
@@ -203,19 +211,23 @@ void add_normalizations(std::vector<OpDef>& table) {
   rms.operands[1].optional = true;
   rms.attributes.push_back(int_attr("axis", -1, "first normalized axis"));
   rms.attributes.push_back(int_attr("stash_type", 1, "accepted; statistics are kept in the accumulator's dtype"));
-  rms.samples = {{{"f32[3, 4]", "f32[4]"}, {}}, {{"f32[2, 3, 4]", "f32[3, 4]"}, {{"axis", as_attribute(1)}, {"epsilon", as_attribute(0.1)}}}};
+  rms.samples = {{{"f32[3, 4]", "f32[4]"}, {}},
+                 {{"f32[2, 3, 4]", "f32[3, 4]"}, {{"axis", as_attribute(1)}, {"epsilon", as_attribute(0.1)}}}};
   rms.define = [](OpBuilder& b) { define_trailing(b, false); };
   table.push_back(std::move(rms));
 
   OpDef instance = record("instance_normalization", "zero mean and unit variance of each channel of each example");
-  instance.samples = {{{"f32[2, 3, 4]", "f32[3]", "f32[3]"}, {}}, {{"f32[2, 3, 2, 5]", "f32[3]", "f32[3]"}, {{"epsilon", as_attribute(0.1)}}}};
+  instance.samples = {{{"f32[2, 3, 4]", "f32[3]", "f32[3]"}, {}},
+                      {{"f32[2, 3, 2, 5]", "f32[3]", "f32[3]"}, {{"epsilon", as_attribute(0.1)}}}};
   instance.define = define_instance;
   table.push_back(std::move(instance));
 
   OpDef group = record("group_normalization", "zero mean and unit variance of each group of channels of each example");
   group.attributes.push_back(required_attr("num_groups", AttrKind::kInt, "channels are cut into that many groups"));
   group.attributes.push_back(int_attr("stash_type", 1, "accepted; statistics are kept in the accumulator's dtype"));
-  group.samples = {{{"f32[2, 4, 3]", "f32[4]", "f32[4]"}, {{"num_groups", as_attribute(2)}}}, {{"f32[2, 6, 2, 3]", "f32[6]", "f32[6]"}, {{"num_groups", as_attribute(3)}, {"epsilon", as_attribute(0.1)}}}};
+  group.samples = {
+      {{"f32[2, 4, 3]", "f32[4]", "f32[4]"}, {{"num_groups", as_attribute(2)}}},
+      {{"f32[2, 6, 2, 3]", "f32[6]", "f32[6]"}, {{"num_groups", as_attribute(3)}, {"epsilon", as_attribute(0.1)}}}};
   group.define = define_group;
   table.push_back(std::move(group));
 
@@ -226,7 +238,8 @@ void add_normalizations(std::vector<OpDef>& table) {
   batch.attributes.push_back(float_attr("momentum", 0.9, "weight of the old running statistics"));
   batch.attributes.push_back(flag_attr("training_mode", false, "1: statistics of the batch"));
   batch.samples = {{{"f32[2, 3, 4]", "f32[3]", "f32[3]", "f32[3]", "f32[3]"}, {}},
-                   {{"f32[2, 3, 4]", "f32[3]", "f32[3]", "f32[3]", "f32[3]"}, {{"training_mode", as_attribute(1)}, {"momentum", as_attribute(0.75)}}}};
+                   {{"f32[2, 3, 4]", "f32[3]", "f32[3]", "f32[3]", "f32[3]"},
+                    {{"training_mode", as_attribute(1)}, {"momentum", as_attribute(0.75)}}}};
   batch.define = define_batch;
   table.push_back(std::move(batch));
 }

@@ -90,7 +90,8 @@ std::string to_text(const Attribute& attribute) {
   if (const auto* f = std::get_if<bool>(&attribute.value)) return *f ? "true" : "false";
   if (const auto* s = std::get_if<std::string>(&attribute.value)) return "\"" + *s + "\"";
   std::string text;
-  for (const Attribute& item : std::get<std::vector<Attribute>>(attribute.value)) text += (text.empty() ? "" : ", ") + to_text(item);
+  for (const Attribute& item : std::get<std::vector<Attribute>>(attribute.value))
+    text += (text.empty() ? "" : ", ") + to_text(item);
   return "[" + text + "]";
 }
 

@@ -22,10 +22,10 @@ enum class AttrKind { kInt, kFloat, kFlag, kText, kInts, kFloats, kTexts, kDims,
 struct AttrDef {
   std::string name;
   AttrKind kind = AttrKind::kInt;
-  std::optional<Attribute> fallback;     // none: required, unless `optional`
-  bool optional = false;                 // absent has its own meaning, said in `doc`
+  std::optional<Attribute> fallback;  // none: required, unless `optional`
+  bool optional = false;              // absent has its own meaning, said in `doc`
   std::string doc;
-  std::vector<std::string> choices;      // kText: the allowed words; empty is any
+  std::vector<std::string> choices;  // kText: the allowed words; empty is any
 };
 
 enum class DTypes { kAny, kNumber, kFloat, kInteger, kSigned, kBool };
@@ -33,17 +33,17 @@ enum class DTypes { kAny, kNumber, kFloat, kInteger, kSigned, kBool };
 struct OperandDef {
   std::string name;
   DTypes dtypes = DTypes::kAny;
-  char group = 'T';                      // operands of one group have one dtype
+  char group = 'T';  // operands of one group have one dtype
   bool optional = false;
 };
 
-// How far a correct kernel may be from the reference: kExact (moves, integers, comparisons), kMap (a few roundings of one element),
-// kSum (roundings grow with the number of summed terms).
+// How far a correct kernel may be from the reference: kExact (moves, integers, comparisons), kMap (a few roundings of one
+// element), kSum (roundings grow with the number of summed terms).
 enum class Tolerance { kExact, kMap, kSum };
 
 // One test case: operand shapes and dtypes ("f32[2, 3]"), attributes as JSON-like values.
 struct OpSample {
-  std::vector<std::string> operands;     // "" is omitted
+  std::vector<std::string> operands;  // "" is omitted
   Attributes attrs;
 };
 
@@ -53,8 +53,8 @@ struct OpDef {
   std::string family;
   std::string summary;
   std::vector<OperandDef> operands;
-  bool variadic = false;                 // the last operand may repeat
-  std::vector<std::string> outputs;      // names, for documentation
+  bool variadic = false;             // the last operand may repeat
+  std::vector<std::string> outputs;  // names, for documentation
   int required_outputs = 1;
   bool variadic_outputs = false;
   std::vector<AttrDef> attributes;
@@ -73,7 +73,7 @@ struct OpCall {
 // Equations over formal names a0, a1, ... (operands) and y0, y1, ... (outputs); other left-hand names are locals.
 struct OpDefinition {
   std::vector<std::string> lines;
-  std::vector<Tensor> outs;              // name "y0", dtype, shape; one per name in node.out
+  std::vector<Tensor> outs;  // name "y0", dtype, shape; one per name in node.out
 };
 
 // The meaning of one call, or every complaint about it (operands, dtypes, attributes, shapes).
@@ -82,12 +82,12 @@ Result<OpDefinition> define(const OpCall& call);
 
 // By name or alias; null if there is none.
 const OpDef* find_op(const std::string& name);
-const std::vector<const OpDef*>& all_ops();   // sorted by name
+const std::vector<const OpDef*>& all_ops();  // sorted by name
 
 // The complaint about an operator name that is not in the table.
 Diagnostic unknown_op(const std::string& name, const Place& place);
 
-std::string to_text(const Attribute& attribute);   // JSON text
+std::string to_text(const Attribute& attribute);  // JSON text
 std::string to_text(DTypes dtypes);
 
 }  // namespace facet

@@ -43,8 +43,11 @@ void define_indices(OpBuilder& b, const PoolLoops& p) {
   std::string read = "a0[" + p.left[0].name + ", " + p.left[1].name;
   for (std::size_t a = 0; a < p.windows.size(); ++a) {
     const Window& w = p.windows[a];
-    read += ", " + std::to_string(w.stride) + " * " + p.left[a + 2].name + " + " + std::to_string(w.dilation) + " * (" + tap_of(flat.name, a, below[a]) + ")" +
-            (w.begin == 0 ? "" : w.begin > 0 ? " - " + std::to_string(w.begin) : " + " + std::to_string(-w.begin));
+    read += ", " + std::to_string(w.stride) + " * " + p.left[a + 2].name + " + " + std::to_string(w.dilation) + " * (" +
+            tap_of(flat.name, a, below[a]) + ")" +
+            (w.begin == 0  ? ""
+             : w.begin > 0 ? " - " + std::to_string(w.begin)
+                           : " + " + std::to_string(-w.begin));
   }
   b.line(best, p.left, reduction("argmax", {flat}, read + (p.padded ? " ? " + lowest_text(b.dtype()) : "") + "]"), {flat});
   // Row-major, or with storage_order 1 the last two spatial axes column-major.
@@ -55,8 +58,9 @@ void define_indices(OpBuilder& b, const PoolLoops& p) {
   std::string linear = p.left[0].name + " * " + in_parens(to_text(b.dim(0, 1))) + " + " + p.left[1].name;
   for (const std::size_t a : order) {
     const Window& w = p.windows[a];
-    linear = in_parens(linear) + " * " + in_parens(to_text(w.input)) + " + (" + std::to_string(w.stride) + " * " + p.left[a + 2].name + " + " + std::to_string(w.dilation) +
-             " * (" + tap_of(at, a, below[a]) + ") - " + in_parens(std::to_string(w.begin)) + ")";
+    linear = in_parens(linear) + " * " + in_parens(to_text(w.input)) + " + (" + std::to_string(w.stride) + " * " +
+             p.left[a + 2].name + " + " + std::to_string(w.dilation) + " * (" + tap_of(at, a, below[a]) + ") - " +
+             in_parens(std::to_string(w.begin)) + ")";
   }
   b.line("y1", p.left, linear);
 }
@@ -87,7 +91,11 @@ void add_pools(std::vector<OpDef>& table) {
   def.tolerance = Tolerance::kExact;
   const auto ints = [](std::vector<int> v) { return as_attribute(v); };
   def.samples = {{{"f32[1, 2, 5, 6]"}, {{"kernel_shape", ints({2, 2})}, {"strides", ints({2, 2})}}},
-                 {{"f32[1, 2, 5, 6]"}, {{"kernel_shape", ints({3, 2})}, {"pads", ints({1, 0, 1, 1})}, {"strides", ints({2, 1})}, {"ceil_mode", as_attribute(1)}}},
+                 {{"f32[1, 2, 5, 6]"},
+                  {{"kernel_shape", ints({3, 2})},
+                   {"pads", ints({1, 0, 1, 1})},
+                   {"strides", ints({2, 1})},
+                   {"ceil_mode", as_attribute(1)}}},
                  {{"i32[1, 1, 4, 4]"}, {{"kernel_shape", ints({3, 3})}, {"pads", ints({1, 1, 1, 1})}}},
                  {{"f32[2, 1, 9]"}, {{"kernel_shape", ints({3})}, {"dilations", ints({2})}}},
                  {{"f32[1, 1, 3, 4, 5]"}, {{"kernel_shape", ints({2, 2, 2})}, {"auto_pad", as_attribute("SAME_UPPER")}}}};

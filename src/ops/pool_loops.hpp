@@ -7,7 +7,7 @@ namespace facet {
 
 struct PoolLoops {
   Windows windows;
-  Loops left;         // n, c, positions
+  Loops left;  // n, c, positions
   Loops taps;
   Subscripts read;
   Shape shape;

@@ -1,7 +1,8 @@
 // rnn, gru and lstm: the time loop unrolled into equations, one set per step and direction.
 //
-// An equation may not read its own name, so step t's state is a local array of its own that reads step t-1's. The products with the
-// input are one contraction over all steps; only the products with the state are sequential. The sequence length must be a constant.
+// An equation may not read its own name, so step t's state is a local array of its own that reads step t-1's. The products with
+// the input are one contraction over all steps; only the products with the state are sequential. The sequence length must be a
+// constant.
 #include <algorithm>
 
 #include "src/ops/simple_def.hpp"
@@ -11,7 +12,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::int64_t kLongestSequence = 256;   // statements grow with it
+constexpr std::int64_t kLongestSequence = 256;  // statements grow with it
 
 // Everything the three cells share. Text members are references or expressions in the accumulator's dtype.
 class Recurrence {
@@ -26,11 +27,13 @@ class Recurrence {
   virtual ~Recurrence() = default;
   // Adds the lines of one step; gives the new state (and cell) as references at [n, j].
   struct State {
-    std::string h, c;   // local names; "" at the start without initial values
+    std::string h, c;  // local names; "" at the start without initial values
   };
   virtual State step(int direction, std::int64_t t, const State& before) = 0;
 
-  std::string element(int operand, const Subscripts& s) const { return cast_text(acc_, b_.dtype(operand), ref(formal(operand), s)); }
+  std::string element(int operand, const Subscripts& s) const {
+    return cast_text(acc_, b_.dtype(operand), ref(formal(operand), s));
+  }
   std::string at(const std::string& name) const { return ref(name, {n_.index(), j_.index()}); }
   // Gate g (of gates_) of unit j from the input: X W' and the biases.
   std::string input_gate(int direction, std::int64_t t, std::int64_t g) const {
@@ -40,10 +43,12 @@ class Recurrence {
   // sum over k of state[n, k] * R[direction, gate g of j, k]; "" without a state.
   std::string state_gate(int direction, const std::string& state, std::int64_t g) const {
     if (state.empty()) return "";
-    return " + " + reduction("sum", {k_}, ref(state, {n_.index(), k_.index()}) + " * " + element(2, {idx(direction), unit(g), k_.index()}));
+    return " + " + reduction("sum", {k_},
+                             ref(state, {n_.index(), k_.index()}) + " * " + element(2, {idx(direction), unit(g), k_.index()}));
   }
-  std::string bias(int direction, std::int64_t half, std::int64_t g) const {   // half 0: W's, 1: R's
-    return b_.has(3) ? " + " + element(3, {idx(direction), normal(idx_add(idx((half * gates_ + g) * hidden_), j_.index()))}) : "";
+  std::string bias(int direction, std::int64_t half, std::int64_t g) const {  // half 0: W's, 1: R's
+    return b_.has(3) ? " + " + element(3, {idx(direction), normal(idx_add(idx((half * gates_ + g) * hidden_), j_.index()))})
+                     : "";
   }
   std::string activate(int direction, std::size_t which, const std::string& value) const;
   std::string clipped(const std::string& value) const {
@@ -54,10 +59,13 @@ class Recurrence {
   // The new value where step t lies inside the sequence, else the old one.
   std::string in_sequence(std::int64_t t, const std::string& value, const std::string& before) const {
     if (!b_.has(4)) return value;
-    return "select(" + ref("a4", {n_.index()}) + " > " + std::to_string(t) + ", " + value + ", " + (before.empty() ? number_text(acc_, 0) : at(before)) + ")";
+    return "select(" + ref("a4", {n_.index()}) + " > " + std::to_string(t) + ", " + value + ", " +
+           (before.empty() ? number_text(acc_, 0) : at(before)) + ")";
   }
   void line(const std::string& name, const std::string& value) { b_.line(name, {n_, j_}, value, uses(value)); }
-  Loops uses(const std::string& value) const { return value.find("sum[" + k_.name + "]") != std::string::npos ? Loops{k_} : Loops{}; }
+  Loops uses(const std::string& value) const {
+    return value.find("sum[" + k_.name + "]") != std::string::npos ? Loops{k_} : Loops{};
+  }
 
   OpBuilder& b_;
   std::int64_t gates_, hidden_ = 0, steps_ = 0;
@@ -85,7 +93,8 @@ bool Recurrence::read() {
   acc_ = wide_float(b_.dtype());
   const std::optional<std::int64_t> steps = constant_of(b_.dim(0, batch_first_ ? 1 : 0)), hidden = constant_of(b_.dim(2, 2));
   if (!steps || *steps > kLongestSequence) {
-    b_.not_affine("a sequence of " + to_text(b_.dim(0, batch_first_ ? 1 : 0)) + " steps; it must be a constant up to " + std::to_string(kLongestSequence));
+    b_.not_affine("a sequence of " + to_text(b_.dim(0, batch_first_ ? 1 : 0)) + " steps; it must be a constant up to " +
+                  std::to_string(kLongestSequence));
     return false;
   }
   if (!hidden || (b_.given("hidden_size") && b_.integer("hidden_size") != *hidden)) {
@@ -96,16 +105,21 @@ bool Recurrence::read() {
   hidden_ = *hidden;
   const ExprPtr batch = b_.dim(0, batch_first_ ? 0 : 1), units = idx(gates_ * hidden_), dirs = idx(directions_);
   const Shape state = batch_first_ ? Shape{batch, dirs, idx(hidden_)} : Shape{dirs, batch, idx(hidden_)};
-  const std::vector<Shape> expected = {b_.shape(0), {dirs, units, b_.dim(0, 2)}, {dirs, units, idx(hidden_)}, {dirs, idx(2 * gates_ * hidden_)}, {batch}, state, state, {dirs, idx(3 * hidden_)}};
+  const std::vector<Shape> expected = {
+      b_.shape(0), {dirs, units, b_.dim(0, 2)}, {dirs, units, idx(hidden_)}, {dirs, idx(2 * gates_ * hidden_)}, {batch}, state,
+      state,       {dirs, idx(3 * hidden_)}};
   for (int k = 0; k < b_.operand_count(); ++k)
     if (b_.has(k) && !same_shape(b_.shape(k), expected[static_cast<std::size_t>(k)]))
-      b_.bad_shapes(b_.def().operands[static_cast<std::size_t>(k)].name + " " + shape_text(b_.shape(k)) + " should be " + shape_text(expected[static_cast<std::size_t>(k)]));
+      b_.bad_shapes(b_.def().operands[static_cast<std::size_t>(k)].name + " " + shape_text(b_.shape(k)) + " should be " +
+                    shape_text(expected[static_cast<std::size_t>(k)]));
   chosen_ = b_.words("activations");
   if (chosen_.empty())
     for (int d = 0; d < directions_; ++d) chosen_.insert(chosen_.end(), defaults_.begin(), defaults_.end());
-  if (chosen_.size() != defaults_.size() * static_cast<std::size_t>(directions_)) b_.bad_value("activations", "needs " + std::to_string(defaults_.size()) + " names per direction");
+  if (chosen_.size() != defaults_.size() * static_cast<std::size_t>(directions_))
+    b_.bad_value("activations", "needs " + std::to_string(defaults_.size()) + " names per direction");
   for (const std::string& name : chosen_)
-    if (name != "Sigmoid" && name != "Tanh" && name != "Relu" && name != "Softsign" && name != "Softplus") b_.bad_value("activations", "\"" + name + "\" is not one of Sigmoid, Tanh, Relu, Softsign, Softplus");
+    if (name != "Sigmoid" && name != "Tanh" && name != "Relu" && name != "Softsign" && name != "Softplus")
+      b_.bad_value("activations", "\"" + name + "\" is not one of Sigmoid, Tanh, Relu, Softsign, Softplus");
   n_ = b_.loop("n", batch);
   j_ = b_.loop("j", idx(hidden_));
   k_ = b_.loop("k", idx(hidden_));
@@ -123,11 +137,13 @@ std::string Recurrence::activate(int direction, std::size_t which, const std::st
 
 void Recurrence::add_inputs(int direction) {
   const Loop t = b_.loop("t", idx(steps_)), u = b_.loop("u", idx(gates_ * hidden_)), i = b_.loop("i", b_.dim(0, 2));
-  const Subscripts x = batch_first_ ? Subscripts{n_.index(), t.index(), i.index()} : Subscripts{t.index(), n_.index(), i.index()};
+  const Subscripts x =
+      batch_first_ ? Subscripts{n_.index(), t.index(), i.index()} : Subscripts{t.index(), n_.index(), i.index()};
   std::string value = reduction("sum", {i}, element(0, x) + " * " + element(1, {idx(direction), u.index(), i.index()}));
   if (b_.has(3)) {
     value += " + " + element(3, {idx(direction), u.index()});
-    if (input_holds_all_biases_) value += " + " + element(3, {idx(direction), normal(idx_add(u.index(), idx(gates_ * hidden_)))});
+    if (input_holds_all_biases_)
+      value += " + " + element(3, {idx(direction), normal(idx_add(u.index(), idx(gates_ * hidden_)))});
   }
   inputs_.push_back(b_.local("input"));
   b_.line(inputs_.back(), {t, n_, u}, value, {i});
@@ -148,11 +164,15 @@ std::string Recurrence::initial(int operand, int direction) {
 void Recurrence::run(bool has_cell) {
   const DType in = b_.dtype();
   const ExprPtr batch = n_.extent;
-  const Shape states = batch_first_ ? Shape{batch, idx(directions_), idx(hidden_)} : Shape{idx(directions_), batch, idx(hidden_)};
-  b_.out(0, in, batch_first_ ? Shape{batch, idx(steps_), idx(directions_), idx(hidden_)} : Shape{idx(steps_), idx(directions_), batch, idx(hidden_)});
+  const Shape states =
+      batch_first_ ? Shape{batch, idx(directions_), idx(hidden_)} : Shape{idx(directions_), batch, idx(hidden_)};
+  b_.out(0, in,
+         batch_first_ ? Shape{batch, idx(steps_), idx(directions_), idx(hidden_)}
+                      : Shape{idx(steps_), idx(directions_), batch, idx(hidden_)});
   for (int k = 1; k < b_.output_count(); ++k) b_.out(k, in, states);
   const Loop t = b_.loop("t", idx(steps_)), d = b_.loop("d", idx(directions_));
-  const Loops all = batch_first_ ? Loops{n_, t, d, j_} : Loops{t, d, n_, j_}, last = batch_first_ ? Loops{n_, d, j_} : Loops{d, n_, j_};
+  const Loops all = batch_first_ ? Loops{n_, t, d, j_} : Loops{t, d, n_, j_},
+              last = batch_first_ ? Loops{n_, d, j_} : Loops{d, n_, j_};
   for (int direction = 0; direction < directions_; ++direction) {
     add_inputs(direction);
     State state{initial(5, direction), has_cell ? initial(6, direction) : ""};
@@ -162,7 +182,9 @@ void Recurrence::run(bool has_cell) {
       const std::int64_t time = backwards ? steps_ - 1 - s : s;
       state = step(direction, time, state);
       std::string value = cast_text(in, acc_, at(state.h));
-      if (b_.has(4)) value = "select(" + ref("a4", {n_.index()}) + " > " + std::to_string(time) + ", " + value + ", " + cast_text(in, DType::kBool, "false") + ")";
+      if (b_.has(4))
+        value = "select(" + ref("a4", {n_.index()}) + " > " + std::to_string(time) + ", " + value + ", " +
+                cast_text(in, DType::kBool, "false") + ")";
       if (b_.wants(0)) b_.line("y0", all, value, {}, {t.name + " == " + std::to_string(time), here});
     }
     if (steps_ == 0) return b_.bad_shapes("a sequence of 0 steps");
@@ -176,7 +198,8 @@ class Rnn : public Recurrence {
   explicit Rnn(OpBuilder& b) : Recurrence(b, 1, {"Tanh"}) {}
   State step(int direction, std::int64_t t, const State& before) override {
     State s{b_.local("h"), ""};
-    line(s.h, in_sequence(t, activate(direction, 0, clipped(input_gate(direction, t, 0) + state_gate(direction, before.h, 0))), before.h));
+    line(s.h, in_sequence(t, activate(direction, 0, clipped(input_gate(direction, t, 0) + state_gate(direction, before.h, 0))),
+                          before.h));
     return s;
   }
 };
@@ -188,7 +211,9 @@ class Gru : public Recurrence {
   State step(int direction, std::int64_t t, const State& before) override {
     const std::string z = b_.local("z"), r = b_.local("r"), candidate = b_.local("candidate");
     for (const auto& [name, gate] : {std::pair{z, 0}, std::pair{r, 1}})
-      line(name, activate(direction, 0, clipped(input_gate(direction, t, gate) + state_gate(direction, before.h, gate) + bias(direction, 1, gate))));
+      line(name, activate(direction, 0,
+                          clipped(input_gate(direction, t, gate) + state_gate(direction, before.h, gate) +
+                                  bias(direction, 1, gate))));
     std::string inner = input_gate(direction, t, 2);
     if (b_.flag("linear_before_reset")) {
       const std::string linear = state_gate(direction, before.h, 2) + bias(direction, 1, 2);
@@ -216,7 +241,9 @@ class Lstm : public Recurrence {
   State step(int direction, std::int64_t t, const State& before) override {
     const auto gate = [&](std::int64_t g) { return input_gate(direction, t, g) + state_gate(direction, before.h, g); };
     const auto peep = [&](std::int64_t g, const std::string& cell) {
-      return b_.has(7) && !cell.empty() ? " + " + element(7, {idx(direction), normal(idx_add(idx(g * hidden_), j_.index()))}) + " * " + at(cell) : "";
+      return b_.has(7) && !cell.empty()
+                 ? " + " + element(7, {idx(direction), normal(idx_add(idx(g * hidden_), j_.index()))}) + " * " + at(cell)
+                 : "";
     };
     const std::string i = b_.local("i_gate"), f = b_.local("f_gate"), g = b_.local("c_gate"), o = b_.local("o_gate");
     line(i, activate(direction, 0, clipped(gate(0) + peep(0, before.c))));
@@ -241,12 +268,20 @@ void define_cell(OpBuilder& b) {
 }
 
 OpDef record(const std::string& name, const std::string& summary, void (*define)(OpBuilder&)) {
-  OpDef def = simple_def("recurrent", name, summary, DTypes::kFloat,
-                         {text_attr("direction", "forward", "order of the steps", {"forward", "reverse", "bidirectional"}), optional_attr("hidden_size", AttrKind::kInt, "must agree with the weights"),
-                          optional_attr("activations", AttrKind::kTexts, "names per gate and direction: Sigmoid, Tanh, Relu, Softsign, Softplus"), optional_attr("clip", AttrKind::kFloat, "limit of what enters an activation"),
-                          flag_attr("layout", false, "1: x is [batch, steps, features]")},
-                         define);
-  def.operands = {{"x", DTypes::kFloat, 'T', false}, {"w", DTypes::kFloat, 'T', false}, {"r", DTypes::kFloat, 'T', false}, {"bias", DTypes::kFloat, 'T', true}, {"sequence_lens", DTypes::kInteger, 'I', true}, {"initial_h", DTypes::kFloat, 'T', true}};
+  OpDef def = simple_def(
+      "recurrent", name, summary, DTypes::kFloat,
+      {text_attr("direction", "forward", "order of the steps", {"forward", "reverse", "bidirectional"}),
+       optional_attr("hidden_size", AttrKind::kInt, "must agree with the weights"),
+       optional_attr("activations", AttrKind::kTexts, "names per gate and direction: Sigmoid, Tanh, Relu, Softsign, Softplus"),
+       optional_attr("clip", AttrKind::kFloat, "limit of what enters an activation"),
+       flag_attr("layout", false, "1: x is [batch, steps, features]")},
+      define);
+  def.operands = {{"x", DTypes::kFloat, 'T', false},
+                  {"w", DTypes::kFloat, 'T', false},
+                  {"r", DTypes::kFloat, 'T', false},
+                  {"bias", DTypes::kFloat, 'T', true},
+                  {"sequence_lens", DTypes::kInteger, 'I', true},
+                  {"initial_h", DTypes::kFloat, 'T', true}};
   def.outputs = {"y", "y_h"};
   def.tolerance = Tolerance::kSum;
   return def;
@@ -260,16 +295,20 @@ void add_recurrent(std::vector<OpDef>& table) {
   table.push_back(std::move(rnn));
   OpDef gru = record("gru", "gated recurrent layer over a constant number of steps", define_cell<Gru>);
   gru.attributes.push_back(flag_attr("linear_before_reset", false, "1: the reset gate acts behind the product"));
-  gru.samples = {{{"f32[3, 2, 4]", "f32[1, 9, 4]", "f32[1, 9, 3]", "f32[1, 18]"}, {}},
-                 {{"f32[2, 3, 4]", "f32[2, 9, 4]", "f32[2, 9, 3]", "f32[2, 18]", "", "f32[2, 2, 3]"}, {{"direction", as_attribute("bidirectional")}, {"linear_before_reset", as_attribute(1)}, {"layout", as_attribute(1)}}}};
+  gru.samples = {
+      {{"f32[3, 2, 4]", "f32[1, 9, 4]", "f32[1, 9, 3]", "f32[1, 18]"}, {}},
+      {{"f32[2, 3, 4]", "f32[2, 9, 4]", "f32[2, 9, 3]", "f32[2, 18]", "", "f32[2, 2, 3]"},
+       {{"direction", as_attribute("bidirectional")}, {"linear_before_reset", as_attribute(1)}, {"layout", as_attribute(1)}}}};
   table.push_back(std::move(gru));
   OpDef lstm = record("lstm", "long short-term memory layer over a constant number of steps", define_cell<Lstm>);
   lstm.operands.push_back({"initial_c", DTypes::kFloat, 'T', true});
   lstm.operands.push_back({"peepholes", DTypes::kFloat, 'T', true});
   lstm.outputs.push_back("y_c");
   lstm.attributes.push_back(flag_attr("input_forget", false, "1: the forget gate is 1 - the input gate"));
-  lstm.samples = {{{"f32[3, 2, 4]", "f32[1, 12, 4]", "f32[1, 12, 3]", "f32[1, 24]"}, {}},
-                  {{"f32[3, 2, 4]", "f32[2, 12, 4]", "f32[2, 12, 3]", "f32[2, 24]", "i32[2]", "f32[2, 2, 3]", "f32[2, 2, 3]", "f32[2, 9]"}, {{"direction", as_attribute("bidirectional")}, {"clip", as_attribute(0.5)}}}};
+  lstm.samples = {
+      {{"f32[3, 2, 4]", "f32[1, 12, 4]", "f32[1, 12, 3]", "f32[1, 24]"}, {}},
+      {{"f32[3, 2, 4]", "f32[2, 12, 4]", "f32[2, 12, 3]", "f32[2, 24]", "i32[2]", "f32[2, 2, 3]", "f32[2, 2, 3]", "f32[2, 9]"},
+       {{"direction", as_attribute("bidirectional")}, {"clip", as_attribute(0.5)}}}};
   table.push_back(std::move(lstm));
 }
 

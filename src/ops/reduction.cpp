@@ -11,7 +11,7 @@ namespace {
 struct Plan {
   Loops kept, reduced;
   Subscripts read;
-  Shape shape;           // of the output
+  Shape shape;  // of the output
   Shape reduced_shape;
 };
 
@@ -43,9 +43,9 @@ struct Row {
   const char* name;
   const char* summary;
   DTypes dtypes;
-  const char* reduce;    // "sum", "max", ...
-  const char* body;      // of $: the element in the accumulator
-  const char* after;     // of $: the reduction
+  const char* reduce;  // "sum", "max", ...
+  const char* body;    // of $: the element in the accumulator
+  const char* after;   // of $: the reduction
 };
 
 constexpr Row kRows[] = {
@@ -78,7 +78,8 @@ void define_row(OpBuilder& b, const Row& row) {
   const DType result = kind == "sum" ? sum_result(in) : in;
   const std::string element = cast_text(acc, in, ref("a0", p.read));
   std::string value = p.reduced.empty() ? fill(row.body, element)
-                      : reduction(boolean_extreme ? (kind == "max" ? "any" : "all") : kind, p.reduced, fill(row.body, element));
+                                        : reduction(boolean_extreme ? (kind == "max" ? "any" : "all") : kind, p.reduced,
+                                                    fill(row.body, element));
   b.out(0, result, p.shape);
   b.line("y0", p.kept, cast_text(result, acc, fill(row.after, value)), p.reduced);
 }
@@ -91,7 +92,8 @@ void define_mean(OpBuilder& b) {
   const std::string sum = reduction("sum", p.reduced, cast_text(acc, in, ref("a0", p.read)));
   const std::string count = extent_text(acc, p.reduced_shape);
   b.out(0, in, p.shape);
-  b.line("y0", p.kept, cast_text(in, acc, is_float(acc) ? sum + " / " + in_parens(count) : "tdiv(" + sum + ", " + count + ")"), p.reduced);
+  b.line("y0", p.kept, cast_text(in, acc, is_float(acc) ? sum + " / " + in_parens(count) : "tdiv(" + sum + ", " + count + ")"),
+         p.reduced);
 }
 
 // log(sum(exp(x))) with the largest element taken out; an infinite one stays in, where the plain formula is right.
@@ -106,7 +108,9 @@ void define_log_sum_exp(OpBuilder& b) {
   const std::string at = ref(top, indices_of(p.kept));
   b.line(shift, p.kept, "select(isinf(" + at + "), 0.0, " + at + ")");
   const std::string by = ref(shift, indices_of(p.kept));
-  b.line("y0", p.kept, cast_text(in, acc, "log(" + reduction("sum", p.reduced, "exp(" + element + " - " + by + ")") + ") + " + by), p.reduced);
+  b.line("y0", p.kept,
+         cast_text(in, acc, "log(" + reduction("sum", p.reduced, "exp(" + element + " - " + by + ")") + ") + " + by),
+         p.reduced);
 }
 
 OpDef record(const std::string& name, const std::string& summary, DTypes dtypes) {

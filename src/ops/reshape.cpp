@@ -2,9 +2,10 @@
 //
 // Axes of input and output are matched in groups of equal size. Within a group the output's position is one linear number
 //     L = (o_1 * d_2 + o_2) * d_3 + o_3,
-// from which each input subscript is a quotient and remainder, (L / below) % extent. A group of one input axis needs no division
-// (splitting), a group of one output axis no sum (merging), and terms that a quotient or remainder makes superfluous are dropped,
-// so that subscripts stay as simple as the shapes allow. Symbolic extents may only lead a group; else the index is not affine.
+// from which each input subscript is a quotient and remainder, (L / below) % extent. A group of one input axis needs no
+// division (splitting), a group of one output axis no sum (merging), and terms that a quotient or remainder makes superfluous
+// are dropped, so that subscripts stay as simple as the shapes allow. Symbolic extents may only lead a group; else the index is
+// not affine.
 #include <algorithm>
 
 #include "src/ops/builder.hpp"
@@ -37,7 +38,10 @@ std::vector<AxisGroup> match_axes(const Shape& in, const Shape& out) {
       const std::optional<ExprPtr> p = size_of(in, g.in), q = size_of(out, g.out);
       if (p && q && same_dim(*p, *q)) break;
       // Grow the smaller side; a side whose size is a symbol times something is told from the other by the quotient.
-      const bool out_is_smaller = p && q && (constant_of(*p) && constant_of(*q) ? *constant_of(*q) < *constant_of(*p) : exact_quotient(*p, *q).has_value() || constant_of(*q).has_value());
+      const bool out_is_smaller =
+          p && q &&
+          (constant_of(*p) && constant_of(*q) ? *constant_of(*q) < *constant_of(*p)
+                                              : exact_quotient(*p, *q).has_value() || constant_of(*q).has_value());
       if (out_is_smaller && o < out.size()) {
         g.out.push_back(static_cast<int>(o++));
       } else if (i < in.size()) {
@@ -45,7 +49,7 @@ std::vector<AxisGroup> match_axes(const Shape& in, const Shape& out) {
       } else if (o < out.size()) {
         g.out.push_back(static_cast<int>(o++));
       } else {
-        break;   // sizes differ; the caller has checked the whole
+        break;  // sizes differ; the caller has checked the whole
       }
     }
     groups.push_back(std::move(g));
@@ -174,7 +178,8 @@ void define_reshape(OpBuilder& b) {
   for (std::size_t a = 0; a < shape.size(); ++a) {
     const std::optional<std::int64_t> c = constant_of(shape[a]);
     if (c == 0 && !b.flag("allowzero")) {
-      if (static_cast<int>(a) >= b.rank(0)) return b.bad_value("shape", "entry " + std::to_string(a) + " is 0 (copy), but x has rank " + std::to_string(b.rank(0)));
+      if (static_cast<int>(a) >= b.rank(0))
+        return b.bad_value("shape", "entry " + std::to_string(a) + " is 0 (copy), but x has rank " + std::to_string(b.rank(0)));
       shape[a] = b.dim(0, static_cast<int>(a));
     } else if (c == -1) {
       if (open >= 0) return b.bad_value("shape", "only one entry may be -1");
@@ -198,7 +203,9 @@ void define_reshape(OpBuilder& b) {
   }
   const std::optional<ExprPtr> total = product_of(rest), divisor = product_of(known);
   const std::optional<ExprPtr> size = total && divisor ? exact_quotient(*total, *divisor) : std::nullopt;
-  if (!size) return b.bad_value("shape", "the entry -1 cannot be found: " + shape_text(b.shape(0)) + " is not a whole multiple of the other entries");
+  if (!size)
+    return b.bad_value(
+        "shape", "the entry -1 cannot be found: " + shape_text(b.shape(0)) + " is not a whole multiple of the other entries");
   shape[static_cast<std::size_t>(open)] = *size;
   define_reshaped(b, shape);
 }
@@ -208,7 +215,8 @@ void define_flatten(OpBuilder& b) {
   const int axis = said == b.rank(0) ? b.rank(0) : b.axis("axis", b.rank(0));
   if (b.failed()) return;
   const auto cut = b.shape(0).begin() + axis;
-  const std::optional<ExprPtr> rows = product_of(Shape(b.shape(0).begin(), cut)), columns = product_of(Shape(cut, b.shape(0).end()));
+  const std::optional<ExprPtr> rows = product_of(Shape(b.shape(0).begin(), cut)),
+                               columns = product_of(Shape(cut, b.shape(0).end()));
   if (!rows || !columns) return b.not_affine("the product of symbolic extents in " + shape_text(b.shape(0)));
   define_reshaped(b, {*rows, *columns});
 }
@@ -221,7 +229,8 @@ void define_squeeze(OpBuilder& b) {
   for (int a = 0; a < b.rank(0); ++a) {
     const bool one = constant_of(b.dim(0, a)) == 1;
     const bool named = std::find(axes.begin(), axes.end(), a) != axes.end();
-    if (named && !one) return b.bad_value("axes", "axis " + std::to_string(a) + " has extent " + to_text(b.dim(0, a)) + ", not 1");
+    if (named && !one)
+      return b.bad_value("axes", "axis " + std::to_string(a) + " has extent " + to_text(b.dim(0, a)) + ", not 1");
     if (!(named || (all && one))) shape.push_back(b.dim(0, a));
   }
   define_reshaped(b, shape);
@@ -255,25 +264,34 @@ Attribute ints(std::vector<int> v) { return as_attribute(v); }
 }  // namespace
 
 void add_reshapes(std::vector<OpDef>& table) {
-  OpDef reshape = record("reshape", "the same elements, in row-major order, under another shape",
-                         {required_attr("shape", AttrKind::kDims, "new extents; one may be -1 (what remains), 0 copies x's extent"),
-                          flag_attr("allowzero", false, "1: 0 is a size")},
-                         define_reshape);
-  for (const auto& [from, to] : std::vector<std::pair<std::string, std::vector<int>>>{
-           {"f32[6, 4]", {24}}, {"f32[24]", {2, -1, 4}}, {"f32[4, 6]", {3, 8}}, {"f32[2, 3, 4]", {0, -1}}, {"i32[6]", {1, 6, 1}}, {"f32[2, 6, 5]", {2, 2, 3, 5}}})
+  OpDef reshape =
+      record("reshape", "the same elements, in row-major order, under another shape",
+             {required_attr("shape", AttrKind::kDims, "new extents; one may be -1 (what remains), 0 copies x's extent"),
+              flag_attr("allowzero", false, "1: 0 is a size")},
+             define_reshape);
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::vector<int>>>{{"f32[6, 4]", {24}},
+                                                                                      {"f32[24]", {2, -1, 4}},
+                                                                                      {"f32[4, 6]", {3, 8}},
+                                                                                      {"f32[2, 3, 4]", {0, -1}},
+                                                                                      {"i32[6]", {1, 6, 1}},
+                                                                                      {"f32[2, 6, 5]", {2, 2, 3, 5}}})
     reshape.samples.push_back({{from}, {{"shape", ints(to)}}});
   reshape.samples.push_back({{"f32[0, 4]"}, {{"shape", ints({2, 0})}, {"allowzero", as_attribute(1)}}});
   table.push_back(std::move(reshape));
 
-  OpDef flatten = record("flatten", "a matrix: the axes before `axis` are its rows", {int_attr("axis", 1, "first axis of the columns")}, define_flatten);
-  flatten.samples = {{{"f32[2, 3, 4]"}, {}}, {{"f32[2, 3, 4]"}, {{"axis", as_attribute(-1)}}}, {{"f32[2, 3]"}, {{"axis", as_attribute(0)}}}};
+  OpDef flatten = record("flatten", "a matrix: the axes before `axis` are its rows",
+                         {int_attr("axis", 1, "first axis of the columns")}, define_flatten);
+  flatten.samples = {
+      {{"f32[2, 3, 4]"}, {}}, {{"f32[2, 3, 4]"}, {{"axis", as_attribute(-1)}}}, {{"f32[2, 3]"}, {{"axis", as_attribute(0)}}}};
   table.push_back(std::move(flatten));
 
-  OpDef squeeze = record("squeeze", "axes of extent 1 removed", {optional_attr("axes", AttrKind::kInts, "the axes; absent: all of extent 1")}, define_squeeze);
+  OpDef squeeze = record("squeeze", "axes of extent 1 removed",
+                         {optional_attr("axes", AttrKind::kInts, "the axes; absent: all of extent 1")}, define_squeeze);
   squeeze.samples = {{{"f32[1, 3, 1]"}, {}}, {{"f32[1, 3, 1]"}, {{"axes", ints({-1})}}}};
   table.push_back(std::move(squeeze));
 
-  OpDef unsqueeze = record("unsqueeze", "axes of extent 1 inserted", {required_attr("axes", AttrKind::kInts, "positions in the result")}, define_unsqueeze);
+  OpDef unsqueeze = record("unsqueeze", "axes of extent 1 inserted",
+                           {required_attr("axes", AttrKind::kInts, "positions in the result")}, define_unsqueeze);
   unsqueeze.samples = {{{"f32[3, 4]"}, {{"axes", ints({0, -1})}}}, {{"f32[3]"}, {{"axes", ints({1})}}}};
   table.push_back(std::move(unsqueeze));
 }

@@ -9,8 +9,8 @@ namespace {
 // x's loops with one axis taken out and read under a second name.
 struct Along {
   Loops all, rest;
-  Loop axis, other;         // the output's index and the reading one
-  Subscripts read;          // with `other`
+  Loop axis, other;  // the output's index and the reading one
+  Subscripts read;   // with `other`
 };
 
 Along along(OpBuilder& b, int axis) {
@@ -34,7 +34,8 @@ void define_cumulative(OpBuilder& b, const std::string& kind) {
   const DType in = b.dtype(), acc = accumulator(b, in);
   const std::string relation = std::string(b.flag("reverse") ? " >" : " <") + (b.flag("exclusive") ? " " : "= ");
   b.out(0, in, b.shape(0));
-  b.line("y0", r.all, cast_text(in, acc, reduction(kind, {r.other}, cast_text(acc, in, ref("a0", r.read)))), {r.other}, {r.other.name + relation + r.axis.name});
+  b.line("y0", r.all, cast_text(in, acc, reduction(kind, {r.other}, cast_text(acc, in, ref("a0", r.read)))), {r.other},
+         {r.other.name + relation + r.axis.name});
 }
 
 void define_arg(OpBuilder& b, const std::string& kind) {
@@ -77,12 +78,17 @@ struct Order {
 void rank_all(OpBuilder& b, const Along& r, const Order& order, const Loops& places, const Subscripts& at_place, int axis) {
   const std::string rank = b.local("rank"), place = b.local("place");
   const std::string here = ref("a0", indices_of(r.all)), there = ref("a0", r.read);
-  const std::string first = order.before(there, here) + " or (" + order.equal(there, here) + " and " + r.other.name + " < " + r.axis.name + ")";
+  const std::string first =
+      order.before(there, here) + " or (" + order.equal(there, here) + " and " + r.other.name + " < " + r.axis.name + ")";
   b.line(rank, r.all, reduction("sum", {r.other}, "select(" + first + ", cast(i64, 1), cast(i64, 0))"), {r.other});
   const Loop& k = places[static_cast<std::size_t>(axis)];
-  b.line(place, places, reduction("sum", {r.other}, "select(" + ref(rank, r.read) + " == " + k.name + ", cast(i64, " + r.other.name + "), cast(i64, 0))"), {r.other});
+  b.line(place, places,
+         reduction("sum", {r.other},
+                   "select(" + ref(rank, r.read) + " == " + k.name + ", cast(i64, " + r.other.name + "), cast(i64, 0))"),
+         {r.other});
   std::string gather = "a0[";
-  for (int a = 0; a < b.rank(0); ++a) gather += (a ? ", " : "") + (a == axis ? ref(place, indices_of(places)) : to_text(at_place[static_cast<std::size_t>(a)]));
+  for (int a = 0; a < b.rank(0); ++a)
+    gather += (a ? ", " : "") + (a == axis ? ref(place, indices_of(places)) : to_text(at_place[static_cast<std::size_t>(a)]));
   b.line("y0", places, gather + "]");
   if (b.wants(1)) b.line("y1", places, ref(place, indices_of(places)));
 }
@@ -96,12 +102,19 @@ void select_each(OpBuilder& b, const Along& r, const Order& order, const Loops& 
   for (std::int64_t n = 0; n < k; ++n) {
     const std::string value = b.local("value"), position = b.local("position");
     const std::string v = ref(value, rest), p = ref(position, rest);
-    // Smallest first with NaN behind everything: NaN is replaced by the worst value unless only NaNs are left, which `position` then finds.
+    // Smallest first with NaN behind everything: NaN is replaced by the worst value unless only NaNs are left, which `position`
+    // then finds.
     const std::string candidate = order.floats && !order.largest ? "select(isnan(" + x + "), " + worst + ", " + x + ")" : x;
-    b.line(value, r.rest, reduction(order.largest ? "max" : "min", {r.other}, behind.empty() ? candidate : "select(" + behind + ", " + candidate + ", " + worst + ")"), {r.other});
+    b.line(value, r.rest,
+           reduction(order.largest ? "max" : "min", {r.other},
+                     behind.empty() ? candidate : "select(" + behind + ", " + candidate + ", " + worst + ")"),
+           {r.other});
     const std::string fits = order.equal(x, v);
     const std::string any = behind.empty() ? fits : "(" + behind + ") and " + fits;
-    b.line(position, r.rest, reduction("min", {r.other}, "select(" + any + ", cast(i64, " + r.other.name + "), cast(i64, " + to_text(r.axis.extent) + "))"), {r.other});
+    b.line(position, r.rest,
+           reduction("min", {r.other},
+                     "select(" + any + ", cast(i64, " + r.other.name + "), cast(i64, " + to_text(r.axis.extent) + "))"),
+           {r.other});
     behind = order.before(v, x) + " or (" + order.equal(x, v) + " and " + r.other.name + " > " + p + ")";
     const std::vector<std::string> here = {place.name + " == " + std::to_string(n)};
     b.line("y0", places, v, {}, here);
@@ -109,8 +122,8 @@ void select_each(OpBuilder& b, const Along& r, const Order& order, const Loops& 
   }
 }
 
-constexpr std::int64_t kMostSelected = 64;   // contract of the operator list: k <= 64
-constexpr std::int64_t kFewSelected = 8;     // above it the statements of select_each outgrow the comparisons of rank_all
+constexpr std::int64_t kMostSelected = 64;  // contract of the operator list: k <= 64
+constexpr std::int64_t kFewSelected = 8;    // above it the statements of select_each outgrow the comparisons of rank_all
 constexpr std::int64_t kShortAxis = 32;
 
 void define_top_k(OpBuilder& b) {
@@ -130,8 +143,9 @@ void define_top_k(OpBuilder& b) {
   b.out(0, b.dtype(), shape);
   if (b.output_count() > 1) b.out(1, DType::kI64, shape);
   const std::optional<std::int64_t> n = constant_of(b.dim(0, axis));
-  const bool nan_last = order.floats && !order.largest;   // select_each cannot tell the worst value from NaN there
-  if (nan_last || k == 0 || k > kFewSelected || (n && *n <= kShortAxis)) return rank_all(b, r, order, places, indices_of(places), axis);
+  const bool nan_last = order.floats && !order.largest;  // select_each cannot tell the worst value from NaN there
+  if (nan_last || k == 0 || k > kFewSelected || (n && *n <= kShortAxis))
+    return rank_all(b, r, order, places, indices_of(places), axis);
   select_each(b, r, order, places, axis, k);
 }
 
@@ -139,28 +153,43 @@ void define_top_k(OpBuilder& b) {
 
 void add_selection(std::vector<OpDef>& table) {
   for (const std::string kind : {"sum", "prod"}) {
-    OpDef def = simple_def("scan", "cum_" + kind, kind == "sum" ? "sum of the elements up to each one" : "product of the elements up to each one", DTypes::kNumber,
-                           {int_attr("axis", 0, "the axis walked along"), flag_attr("exclusive", false, "1: without the element itself"),
-                            flag_attr("reverse", false, "1: from the end"), acc_attribute()},
-                           [kind](OpBuilder& b) { define_cumulative(b, kind); });
+    OpDef def = simple_def(
+        "scan", "cum_" + kind, kind == "sum" ? "sum of the elements up to each one" : "product of the elements up to each one",
+        DTypes::kNumber,
+        {int_attr("axis", 0, "the axis walked along"), flag_attr("exclusive", false, "1: without the element itself"),
+         flag_attr("reverse", false, "1: from the end"), acc_attribute()},
+        [kind](OpBuilder& b) { define_cumulative(b, kind); });
     def.aliases = {"cum" + kind};
     def.tolerance = Tolerance::kSum;
-    def.samples = {{{"f32[7]"}, {}}, {{"f32[3, 5]"}, {{"axis", as_attribute(-1)}, {"exclusive", as_attribute(1)}}}, {{"i32[3, 5]"}, {{"axis", as_attribute(0)}, {"reverse", as_attribute(1)}}}, {{"f32[2, 3]"}, {{"axis", as_attribute(1)}, {"reverse", as_attribute(1)}, {"exclusive", as_attribute(1)}}}};
+    def.samples = {{{"f32[7]"}, {}},
+                   {{"f32[3, 5]"}, {{"axis", as_attribute(-1)}, {"exclusive", as_attribute(1)}}},
+                   {{"i32[3, 5]"}, {{"axis", as_attribute(0)}, {"reverse", as_attribute(1)}}},
+                   {{"f32[2, 3]"}, {{"axis", as_attribute(1)}, {"reverse", as_attribute(1)}, {"exclusive", as_attribute(1)}}}};
     table.push_back(std::move(def));
     const std::string extreme = kind == "sum" ? "max" : "min";
-    OpDef arg = simple_def("selection", "arg_" + extreme, "position of the " + extreme + "imum along an axis (i64), the first one on ties; NaN wins", DTypes::kNumber,
-                           {int_attr("axis", 0, "the axis searched"), flag_attr("keepdims", true, "1: the axis stays with size 1"), flag_attr("select_last_index", false, "1: the last one on ties")},
-                           [extreme](OpBuilder& b) { define_arg(b, "arg" + extreme); });
+    OpDef arg =
+        simple_def("selection", "arg_" + extreme,
+                   "position of the " + extreme + "imum along an axis (i64), the first one on ties; NaN wins", DTypes::kNumber,
+                   {int_attr("axis", 0, "the axis searched"), flag_attr("keepdims", true, "1: the axis stays with size 1"),
+                    flag_attr("select_last_index", false, "1: the last one on ties")},
+                   [extreme](OpBuilder& b) { define_arg(b, "arg" + extreme); });
     arg.aliases = {"arg" + extreme};
-    arg.samples = {{{"f32[5]"}, {}}, {{"f32[3, 4]"}, {{"axis", as_attribute(-1)}, {"keepdims", as_attribute(0)}}}, {{"i32[3, 4]"}, {{"axis", as_attribute(1)}, {"select_last_index", as_attribute(1)}}}};
+    arg.samples = {{{"f32[5]"}, {}},
+                   {{"f32[3, 4]"}, {{"axis", as_attribute(-1)}, {"keepdims", as_attribute(0)}}},
+                   {{"i32[3, 4]"}, {{"axis", as_attribute(1)}, {"select_last_index", as_attribute(1)}}}};
     table.push_back(std::move(arg));
   }
-  OpDef top = simple_def("selection", "top_k", "the k largest (or smallest) elements along an axis in order, and their positions; NaN counts as largest", DTypes::kNumber,
-                         {required_attr("k", AttrKind::kInt, "how many, at most 64"), int_attr("axis", -1, "the axis searched"), flag_attr("largest", true, "0: the smallest"),
-                          flag_attr("sorted", true, "accepted; the result is always sorted")},
-                         define_top_k);
+  OpDef top = simple_def(
+      "selection", "top_k",
+      "the k largest (or smallest) elements along an axis in order, and their positions; NaN counts as largest",
+      DTypes::kNumber,
+      {required_attr("k", AttrKind::kInt, "how many, at most 64"), int_attr("axis", -1, "the axis searched"),
+       flag_attr("largest", true, "0: the smallest"), flag_attr("sorted", true, "accepted; the result is always sorted")},
+      define_top_k);
   top.outputs = {"values", "indices"};
-  top.samples = {{{"f32[7]"}, {{"k", as_attribute(3)}}}, {{"f32[3, 40]"}, {{"k", as_attribute(4)}}}, {{"i32[5, 3]"}, {{"k", as_attribute(2)}, {"axis", as_attribute(0)}, {"largest", as_attribute(0)}}}};
+  top.samples = {{{"f32[7]"}, {{"k", as_attribute(3)}}},
+                 {{"f32[3, 40]"}, {{"k", as_attribute(4)}}},
+                 {{"i32[5, 3]"}, {{"k", as_attribute(2)}, {"axis", as_attribute(0)}, {"largest", as_attribute(0)}}}};
   table.push_back(std::move(top));
 }
 

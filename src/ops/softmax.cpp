@@ -6,8 +6,8 @@ namespace facet {
 namespace {
 
 struct Row {
-  Loops all, rest, along;   // all axes; all but the axis; the axis under a second name
-  Subscripts moved;         // x's subscripts with the axis renamed
+  Loops all, rest, along;  // all axes; all but the axis; the axis under a second name
+  Subscripts moved;        // x's subscripts with the axis renamed
 };
 
 Row row_of(OpBuilder& b) {
@@ -38,7 +38,9 @@ void define_softmax(OpBuilder& b, bool logarithm) {
   b.line(top, r.rest, reduction("max", r.along, cast_text(acc, in, ref("a0", r.moved))), r.along);
   const std::string here = cast_text(acc, in, ref("a0", indices_of(r.all)));
   if (logarithm) {
-    b.line(total, r.rest, "log(" + reduction("sum", r.along, "exp(" + cast_text(acc, in, ref("a0", r.moved)) + " - " + at_top + ")") + ")", r.along);
+    b.line(total, r.rest,
+           "log(" + reduction("sum", r.along, "exp(" + cast_text(acc, in, ref("a0", r.moved)) + " - " + at_top + ")") + ")",
+           r.along);
     b.line("y0", r.all, cast_text(in, acc, here + " - " + at_top + " - " + at_total));
     return;
   }
@@ -57,8 +59,9 @@ void define_hardmax(OpBuilder& b) {
   b.out(0, b.dtype(), b.shape(0));
   b.line(first, r.rest, reduction("argmax", r.along, ref("a0", r.moved)), r.along);
   const Loop& axis = r.all[static_cast<std::size_t>(b.axis("axis", b.rank(0)))];
-  b.line("y0", r.all, "select(" + ref(first, indices_of(r.rest)) + " == " + axis.name + ", " + cast_text(b.dtype(), DType::kBool, "true") + ", " +
-                          cast_text(b.dtype(), DType::kBool, "false") + ")");
+  b.line("y0", r.all,
+         "select(" + ref(first, indices_of(r.rest)) + " == " + axis.name + ", " + cast_text(b.dtype(), DType::kBool, "true") +
+             ", " + cast_text(b.dtype(), DType::kBool, "false") + ")");
 }
 
 }  // namespace

@@ -30,7 +30,9 @@ void pad_same(OpBuilder& b, Window& w, bool upper) {
   w.output = normal(idx_floordiv(idx_add(w.input, idx(w.stride - 1)), w.stride));
   const ExprPtr need = normal(idx_sub(idx_add(idx_mul(idx(w.stride), idx_sub(w.output, idx(1))), idx(w.span())), w.input));
   const std::optional<std::int64_t> total = constant_of(need);
-  if (!total) return b.not_affine("auto_pad SAME with stride " + std::to_string(w.stride) + " pads extent " + to_text(w.input) + " differently for each value");
+  if (!total)
+    return b.not_affine("auto_pad SAME with stride " + std::to_string(w.stride) + " pads extent " + to_text(w.input) +
+                        " differently for each value");
   const std::int64_t pad = std::max<std::int64_t>(*total, 0);
   w.begin = upper ? pad / 2 : pad - pad / 2;
   w.end = pad - w.begin;
@@ -46,10 +48,11 @@ bool Window::leaves_input() const {
   if (begin > 0) return true;
   const std::optional<std::int64_t> n = constant_of(output), input_size = constant_of(input);
   if (n && input_size) return (*n - 1) * stride + span() - 1 - begin >= *input_size;
-  return end > 0;   // positions were floored: the last tap lies below input + end
+  return end > 0;  // positions were floored: the last tap lies below input + end
 }
 
-std::vector<std::int64_t> per_axis(OpBuilder& b, const std::string& name, std::size_t count, std::int64_t fallback, std::int64_t least) {
+std::vector<std::int64_t> per_axis(OpBuilder& b, const std::string& name, std::size_t count, std::int64_t fallback,
+                                   std::int64_t least) {
   std::vector<std::int64_t> list = b.integers(name);
   if (list.empty()) list.assign(count, fallback);
   if (list.size() != count) {
@@ -90,8 +93,8 @@ Windows windows_of(OpBuilder& b, const std::vector<std::int64_t>& kernel, int fi
     if (b.failed()) return windows;
     const std::optional<std::int64_t> count = upper_bound_of(w.output, b.program());
     if (count && *count < 1 && constant_of(w.input) != 0)
-      b.bad_shapes("a window of " + std::to_string(w.span()) + " does not fit into extent " + to_text(w.input) + " with padding " +
-                   std::to_string(w.begin) + " and " + std::to_string(w.end));
+      b.bad_shapes("a window of " + std::to_string(w.span()) + " does not fit into extent " + to_text(w.input) +
+                   " with padding " + std::to_string(w.begin) + " and " + std::to_string(w.end));
     if (constant_of(w.output) && *constant_of(w.output) < 0) w.output = idx(0);
     windows.push_back(w);
   }

@@ -6,7 +6,7 @@
 namespace facet {
 
 struct Window {
-  ExprPtr input;                    // extent of the axis
+  ExprPtr input;  // extent of the axis
   std::int64_t kernel = 1;
   std::int64_t stride = 1;
   std::int64_t dilation = 1;
@@ -29,10 +29,11 @@ Windows windows_of(OpBuilder& b, const std::vector<std::int64_t>& kernel, int fi
 Loops position_loops(OpBuilder& b, const Windows& windows);
 Loops tap_loops(OpBuilder& b, const Windows& windows);
 
-std::vector<AttrDef> window_attributes();   // kernel_shape apart
+std::vector<AttrDef> window_attributes();  // kernel_shape apart
 
 // A list attribute of one entry per spatial axis; `fallback` when absent or empty. Complains when the count is wrong
 // or an entry is below `least`.
-std::vector<std::int64_t> per_axis(OpBuilder& b, const std::string& name, std::size_t count, std::int64_t fallback, std::int64_t least);
+std::vector<std::int64_t> per_axis(OpBuilder& b, const std::string& name, std::size_t count, std::int64_t fallback,
+                                   std::int64_t least);
 
 }  // namespace facet

@@ -13,24 +13,24 @@
 namespace facet {
 
 struct CudaRunRequest {
-  const LoopProgram* program = nullptr;          // scheduled; nests without GPU steps are mapped by map_to_gpu
+  const LoopProgram* program = nullptr;  // scheduled; nests without GPU steps are mapped by map_to_gpu
   SymbolValues symbols;
-  const HostTensors* tensors = nullptr;          // inputs, in-out arrays and weights
-  std::string arch;                              // "sm_90"; "" is the device's
+  const HostTensors* tensors = nullptr;  // inputs, in-out arrays and weights
+  std::string arch;                      // "sm_90"; "" is the device's
   CudaCompiler compiler = CudaCompiler::kAny;
   bool time = false;
-  int warm_up = 3, repeats = 20;                 // of the timing
+  int warm_up = 3, repeats = 20;  // of the timing
 };
 
 struct CudaRunReport {
   HostTensors outputs;
   CudaDevice device;
   CudaModule module;
-  std::string compiler;                          // "nvrtc 13.0"
+  std::string compiler;  // "nvrtc 13.0"
   double compile_ms = 0;
-  double time_ms = 0;                            // median of the whole program; 0 unless timed
-  std::vector<double> kernel_ms;                 // of each kernel of module.kernels
-  std::vector<CudaKernelFacts> facts;            // registers, local and shared bytes of each kernel, prepare kernels first
+  double time_ms = 0;                  // median of the whole program; 0 unless timed
+  std::vector<double> kernel_ms;       // of each kernel of module.kernels
+  std::vector<CudaKernelFacts> facts;  // registers, local and shared bytes of each kernel, prepare kernels first
   PassLog mapping;
 };
 

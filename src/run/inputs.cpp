@@ -24,7 +24,8 @@ void fill_uniform(HostTensor& t, const RandomStream& random, double lo, double h
   const std::int64_t count = t.element_count();
   if (!is_float(t.dtype)) {
     for (std::int64_t i = 0; i < count; ++i)
-      t.set_int(i, random.integer(static_cast<std::uint64_t>(i), static_cast<std::int64_t>(std::ceil(lo)), static_cast<std::int64_t>(std::floor(hi))));
+      t.set_int(i, random.integer(static_cast<std::uint64_t>(i), static_cast<std::int64_t>(std::ceil(lo)),
+                                  static_cast<std::int64_t>(std::floor(hi))));
     return;
   }
   for (std::int64_t i = 0; i < count; ++i) t.set(i, lo + (hi - lo) * random.uniform(static_cast<std::uint64_t>(i)));
@@ -81,7 +82,8 @@ void fill_permutation(HostTensor& t, const RandomStream& random) {
   for (std::int64_t start = 0; start < count; start += n) {
     for (std::int64_t i = 0; i < n; ++i) row[static_cast<std::size_t>(i)] = i;
     for (std::int64_t i = n - 1; i > 0; --i)
-      std::swap(row[static_cast<std::size_t>(i)], row[static_cast<std::size_t>(random.integer(static_cast<std::uint64_t>(start + i), 0, i))]);
+      std::swap(row[static_cast<std::size_t>(i)],
+                row[static_cast<std::size_t>(random.integer(static_cast<std::uint64_t>(start + i), 0, i))]);
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t v = row[static_cast<std::size_t>(i)];
       is_float(t.dtype) ? t.set(start + i, static_cast<double>(v)) : t.set_int(start + i, v);
@@ -102,7 +104,7 @@ void fill_iota(HostTensor& t, int axis) {
 
 // The given tensor in the declared dtype, or what is wrong with it.
 Result<HostTensor> accept(const Tensor& tensor, const HostTensor& given, const std::vector<std::int64_t>& extents) {
-  const bool widened = tensor.dtype == DType::kBF16 && given.dtype == DType::kF32;   // V8: bf16 travels as f32
+  const bool widened = tensor.dtype == DType::kBF16 && given.dtype == DType::kF32;  // V8: bf16 travels as f32
   if (given.dtype != tensor.dtype && !widened)
     return diagnose(Code::kInputDtype, {}, {tensor.name, to_text(tensor.dtype), to_text(given.dtype)});
   if (given.shape != extents)
@@ -148,7 +150,9 @@ HostTensor sample_tensor(const Tensor& tensor, const SymbolValues& symbols, std:
     case Sample::Kind::kDefault: fill_default(t, random); break;
     case Sample::Kind::kUniform: fill_uniform(t, random, s.a, s.b); break;
     case Sample::Kind::kNormal: fill_normal(t, random, s.a, s.b); break;
-    case Sample::Kind::kIntegers: fill_integers(t, random, static_cast<std::int64_t>(s.a), static_cast<std::int64_t>(s.b)); break;
+    case Sample::Kind::kIntegers:
+      fill_integers(t, random, static_cast<std::int64_t>(s.a), static_cast<std::int64_t>(s.b));
+      break;
     case Sample::Kind::kSpd: fill_spd(t, random); break;
     case Sample::Kind::kPermutation: fill_permutation(t, random); break;
   }
@@ -182,15 +186,15 @@ Result<HostTensor> constant_tensor(const Tensor& tensor, const SymbolValues& sym
   return t;
 }
 
-Result<HostTensors> make_inputs(const Program& program, const SymbolValues& symbols, std::uint64_t seed, const HostTensors& given) {
+Result<HostTensors> make_inputs(const Program& program, const SymbolValues& symbols, std::uint64_t seed,
+                                const HostTensors& given) {
   for (const auto& [name, tensor] : given)
     if (std::find(program.inputs.begin(), program.inputs.end(), name) == program.inputs.end())
       return diagnose(Code::kUnknownInput, {}, {name});
   try {
     return collect(program, symbols, seed, given);
   } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {
-  }
+  } catch (const std::length_error&) {}
   std::int64_t bytes = 0;
   for (const std::string& name : program.inputs) {
     std::int64_t size = size_bytes(program.tensor(name).dtype);
@@ -204,7 +208,8 @@ Result<Done> check_symbols(const Program& program, const SymbolValues& symbols) 
   for (const Symbol& s : program.symbols) {
     const std::int64_t value = symbols.at(s.name);
     if (value < s.min || value > s.max)
-      return diagnose(Code::kSymbolOutsideRange, s.place, {s.name, std::to_string(value), std::to_string(s.min), std::to_string(s.max)});
+      return diagnose(Code::kSymbolOutsideRange, s.place,
+                      {s.name, std::to_string(value), std::to_string(s.min), std::to_string(s.max)});
   }
   for (const ExprPtr& assumption : program.assumptions)
     if (!evaluate_index(assumption, symbols)) return diagnose(Code::kAssumptionBroken, {}, {to_text(assumption)});

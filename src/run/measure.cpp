@@ -57,7 +57,8 @@ std::string to_text(const std::vector<KernelReport>& kernels) {
   std::size_t width = 6;
   for (const KernelReport& k : kernels) width = std::max(width, k.name.size());
   char line[256];
-  std::snprintf(line, sizeof line, "%-*s %12s %10s %10s %8s  %s\n", static_cast<int>(width), "kernel", "time ms", "GFLOP/s", "GB/s", "of bound", "ops");
+  std::snprintf(line, sizeof line, "%-*s %12s %10s %10s %8s  %s\n", static_cast<int>(width), "kernel", "time ms", "GFLOP/s",
+                "GB/s", "of bound", "ops");
   std::string text = line;
   for (const KernelReport& k : kernels) {
     std::string ops;

@@ -17,11 +17,11 @@ struct KernelReport {
   std::string name;
   std::vector<std::string> ops;
   double time_ms = 0;
-  double flops = 0;               // counted, not measured
-  double bytes = 0;               // least bytes moved: inputs once, outputs once
+  double flops = 0;  // counted, not measured
+  double bytes = 0;  // least bytes moved: inputs once, outputs once
   double gflops = 0;
   double gbps = 0;
-  double fraction_of_bound = 0;   // time of the roofline bound over the measured time; above 1 the data came from caches
+  double fraction_of_bound = 0;  // time of the roofline bound over the measured time; above 1 the data came from caches
 };
 
 // Upper limits of a machine: all cores' (or the GPU's) f32 GFLOP/s and copy GB/s; 0 is unknown.
@@ -38,7 +38,7 @@ struct TimingOptions {
   int warm_up = 2;
   int least_repeats = 5;
   int most_repeats = 1000;
-  double least_ms = 200;          // repeats until both this and least_repeats are reached
+  double least_ms = 200;  // repeats until both this and least_repeats are reached
 };
 struct TimingSeries {
   double median_ms = 0;

@@ -25,7 +25,8 @@ void declared_in(const LoopBody& body, std::set<std::string>* names) {
 // Reads one input or constant from its dtype's elements.
 void print_load(Printer& p, TextWriter& out, const Tensor& t, std::size_t position) {
   const std::string name = p.tensor_name(t.name);
-  const std::string pointer = "static_cast<const " + std::string(naive::c_type(t.dtype)) + "*>(inputs[" + std::to_string(position) + "])[k]";
+  const std::string pointer =
+      "static_cast<const " + std::string(naive::c_type(t.dtype)) + "*>(inputs[" + std::to_string(position) + "])[k]";
   std::string element = pointer;
   if (t.dtype == DType::kF16) p.use(Piece::kHalf), element = "half_value(" + pointer + ")";
   if (t.dtype == DType::kBF16) p.use(Piece::kBrain), element = "brain_value(" + pointer + ")";
@@ -38,7 +39,8 @@ void print_result(Printer& p, TextWriter& out, const Tensor& t, std::size_t posi
   const std::string name = p.tensor_name(t.name);
   const std::string at = "[" + std::to_string(position) + "]";
   out.open("for (std::size_t k = 0; k < " + name + ".value.size(); ++k)");
-  out.line(std::string("static_cast<") + (is_float(t.dtype) ? "double" : "std::int64_t") + "*>(outputs" + at + ")[k] = " + name + ".value[k];");
+  out.line(std::string("static_cast<") + (is_float(t.dtype) ? "double" : "std::int64_t") + "*>(outputs" + at +
+           ")[k] = " + name + ".value[k];");
   out.line("bounds" + at + "[k] = " + name + ".bound.empty() ? 0.0F : " + name + ".bound[k];");
   out.close();
 }
@@ -60,7 +62,8 @@ std::string run_text(Printer& p) {
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
     out.line(p.method_name(n) + "();");
     for (const std::string& name : names_of(program.nodes[n]))
-      if (last.at(name) == n && !is_output(program, name) && !is_scalar(program.tensor(name))) out.line(p.tensor_name(name) + ".release();");
+      if (last.at(name) == n && !is_output(program, name) && !is_scalar(program.tensor(name)))
+        out.line(p.tensor_name(name) + ".release();");
   }
   for (std::size_t o = 0; o < program.outputs.size(); ++o) print_result(p, out, program.tensor(program.outputs[o]), o);
   out.close();
@@ -73,8 +76,10 @@ std::string entry_text(const Printer& p) {
   std::string text = "extern \"C\" std::int64_t " + name +
                      "(const std::int64_t* symbols, const void* const* inputs, void* const* outputs, float* const* bounds) {\n";
   if (gathers) text += "  naive_impl::g_gathers = 0;\n";
-  text += "  naive_impl::Naive().run(symbols, inputs, outputs, bounds);\n  return " + std::string(gathers ? "naive_impl::g_gathers" : "0") + ";\n}\n";
-  return text + "extern \"C\" const char* " + name + "_gather() { return " + (gathers ? "naive_impl::g_first_gather.c_str()" : "\"\"") + "; }\n";
+  text += "  naive_impl::Naive().run(symbols, inputs, outputs, bounds);\n  return " +
+          std::string(gathers ? "naive_impl::g_gathers" : "0") + ";\n}\n";
+  return text + "extern \"C\" const char* " + name + "_gather() { return " +
+         (gathers ? "naive_impl::g_first_gather.c_str()" : "\"\"") + "; }\n";
 }
 
 }  // namespace
@@ -86,11 +91,13 @@ std::string print_naive(const Program& program) {
   std::string fields;
   for (const Symbol& s : program.symbols) fields += "  std::int64_t " + p.symbol_name(s.name) + " = 0;\n";
   for (const std::string& name : program.tensor_order)
-    if (!scalars.count(name)) fields += "  Array<" + Printer::number_type(program.tensor(name).dtype) + "> " + p.tensor_name(name) + ";\n";
+    if (!scalars.count(name))
+      fields += "  Array<" + Printer::number_type(program.tensor(name).dtype) + "> " + p.tensor_name(name) + ";\n";
   for (std::size_t n = 0; n < program.nodes.size(); ++n) p.print_node(n);
   const std::string run = run_text(p);
   std::string text =
-      "// " + program.name + " as plain loops: what every element should be, and how far a correct kernel may be from it.\n"
+      "// " + program.name +
+      " as plain loops: what every element should be, and how far a correct kernel may be from it.\n"
       "#include <cmath>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n#include <string>\n#include <vector>\n\n"
       "namespace naive_impl {\n\n";
   text += naive::prelude_text(p.pieces()) + naive::function_wrappers(p.functions());

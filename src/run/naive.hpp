@@ -12,8 +12,8 @@
 namespace facet {
 
 // A translation unit with
-//   extern "C" std::int64_t naive_NAME(const std::int64_t* symbols, const void* const* inputs, void* const* outputs, float* const* bounds);
-//   extern "C" const char* naive_NAME_gather();
+//   extern "C" std::int64_t naive_NAME(const std::int64_t* symbols, const void* const* inputs, void* const* outputs, float*
+//   const* bounds); extern "C" const char* naive_NAME_gather();
 // symbols: in program order. inputs: the program's inputs, then its constants in the order of Program::tensor_order, each as
 // elements of its dtype in C order. outputs: one array of double (floating dtypes) or int64_t per program output; bounds: one
 // array of float per output, as in ReferenceTensor. Returns how many gathers left their tensor; naive_NAME_gather describes the

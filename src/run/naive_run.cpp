@@ -54,7 +54,8 @@ Result<Call> prepare(const Program& program, const SymbolValues& symbols, const 
 
 }  // namespace
 
-Result<ReferenceRun> run_naive_library(const std::string& path, const Program& program, const SymbolValues& symbols, const HostTensors& tensors) {
+Result<ReferenceRun> run_naive_library(const std::string& path, const Program& program, const SymbolValues& symbols,
+                                       const HostTensors& tensors) {
   const std::unique_ptr<void, Closer> library(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!library) return diagnose(Code::kLibraryUnusable, {}, {path, dlerror()});
   const std::string name = "naive_" + program.name;

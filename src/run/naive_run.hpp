@@ -9,6 +9,7 @@ namespace facet {
 
 // Loads the shared library made from print_naive(program) and runs it. The result is what run_reference would give, except that
 // undefined elements are NaN (floats) or 0 and not marked.
-Result<ReferenceRun> run_naive_library(const std::string& path, const Program& program, const SymbolValues& symbols, const HostTensors& tensors);
+Result<ReferenceRun> run_naive_library(const std::string& path, const Program& program, const SymbolValues& symbols,
+                                       const HostTensors& tensors);
 
 }  // namespace facet

@@ -12,11 +12,12 @@ namespace facet {
 
 namespace {
 
-constexpr double kPatientLimit = 2e10;   // interpreted operations when nothing else is possible: about five minutes
+constexpr double kPatientLimit = 2e10;  // interpreted operations when nothing else is possible: about five minutes
 
 double available_bytes() { return static_cast<double>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)); }
 
-Result<ReferenceRun> sample(const Program& program, const SymbolValues& symbols, const HostTensors& tensors, const OracleOptions& options) {
+Result<ReferenceRun> sample(const Program& program, const SymbolValues& symbols, const HostTensors& tensors,
+                            const OracleOptions& options) {
   SampleOptions how;
   how.count = options.samples;
   return run_sampled(program, symbols, tensors, how);
@@ -27,14 +28,15 @@ Result<ReferenceRun> sample(const Program& program, const SymbolValues& symbols,
 double reference_bytes(const Program& program, const SymbolValues& symbols) {
   double bytes = 0;
   for (const std::string& name : program.tensor_order) {
-    double count = 13;   // f64 value, f32 bound, one byte
+    double count = 13;  // f64 value, f32 bound, one byte
     for (const std::int64_t extent : extents_of(program.tensor(name), symbols)) count *= static_cast<double>(extent);
     bytes += count;
   }
   return bytes;
 }
 
-Result<ReferenceRun> run_naive(const Program& program, const SymbolValues& symbols, const HostTensors& tensors, const OracleOptions& options) {
+Result<ReferenceRun> run_naive(const Program& program, const SymbolValues& symbols, const HostTensors& tensors,
+                               const OracleOptions& options) {
   Module module;
   module.name = "naive_" + program.name;
   module.source = {module.name + ".cpp", print_naive(program)};
@@ -51,7 +53,8 @@ Result<ReferenceRun> run_naive(const Program& program, const SymbolValues& symbo
   return run;
 }
 
-Result<ReferenceRun> run_oracle(const Program& program, const SymbolValues& symbols, const HostTensors& tensors, const OracleOptions& options) {
+Result<ReferenceRun> run_oracle(const Program& program, const SymbolValues& symbols, const HostTensors& tensors,
+                                const OracleOptions& options) {
   const double work = predicted_operations(program, symbols);
   const bool fits = reference_bytes(program, symbols) < 0.7 * available_bytes();
   if (work <= options.interpret_limit && fits) return run_reference(program, symbols, tensors);

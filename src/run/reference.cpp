@@ -49,7 +49,7 @@ class Run {
     for (const std::string& name : names) {
       if (storage_.count(name)) continue;
       const Tensor& tensor = program_.tensor(name);
-      const bool fresh = defined.count(name) || (tensor.local && !tensor.data);   // a number among operands is a local constant
+      const bool fresh = defined.count(name) || (tensor.local && !tensor.data);  // a number among operands is a local constant
       if (Result<Done> done = provide(name, fresh); !done) return done;
     }
     for (const Equation& q : node.equations) {
@@ -66,7 +66,7 @@ class Run {
   Result<Done> provide(const std::string& name, bool fresh) {
     const Tensor& tensor = program_.tensor(name);
     wanted_ = name;
-    wanted_bytes_ = 13;   // value, bound, defined bit
+    wanted_bytes_ = 13;  // value, bound, defined bit
     for (const std::int64_t extent : extents_of(tensor, symbols_)) wanted_bytes_ *= extent;
     const auto given = tensors_.find(name);
     if (!fresh && given == tensors_.end()) return diagnose(Code::kNoValuesForTensor, tensor.place, {name});

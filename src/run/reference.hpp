@@ -18,18 +18,18 @@ namespace facet {
 struct ReferenceTensor {
   DType dtype = DType::kF32;
   std::vector<std::int64_t> shape;
-  std::vector<double> floats;              // floating dtypes, C order
-  std::vector<std::int64_t> ints;          // other dtypes (u64 as its bit pattern)
-  std::vector<float> bounds;               // per element; empty: all exact; infinity: ambiguous
-  std::vector<std::uint8_t> defined;       // empty: every element; of a sampled run: the elements that were computed
+  std::vector<double> floats;         // floating dtypes, C order
+  std::vector<std::int64_t> ints;     // other dtypes (u64 as its bit pattern)
+  std::vector<float> bounds;          // per element; empty: all exact; infinity: ambiguous
+  std::vector<std::uint8_t> defined;  // empty: every element; of a sampled run: the elements that were computed
 };
 
 struct ReferenceRun {
-  std::map<std::string, ReferenceTensor> outputs;   // the program's outputs
-  std::vector<std::string> gathers;                 // the first gathers of equations that left their tensor, by element
-  std::int64_t gather_count = 0;                    // how many there were
-  std::string method = "interpreted";               // or "compiled" (src/run/naive.hpp), "sampled" (src/run/sampled.hpp)
-  bool sampled = false;                             // only the elements marked `defined` were computed
+  std::map<std::string, ReferenceTensor> outputs;  // the program's outputs
+  std::vector<std::string> gathers;                // the first gathers of equations that left their tensor, by element
+  std::int64_t gather_count = 0;                   // how many there were
+  std::string method = "interpreted";              // or "compiled" (src/run/naive.hpp), "sampled" (src/run/sampled.hpp)
+  bool sampled = false;                            // only the elements marked `defined` were computed
 };
 
 // `tensors` holds every input and constant, with the shapes in force. Fails (kInput) if an undefined element is read, a

@@ -107,7 +107,8 @@ class SampledRun {
 
 }  // namespace
 
-std::vector<std::vector<std::int64_t>> sample_grid(const std::vector<std::int64_t>& shape, std::int64_t count, std::uint64_t seed) {
+std::vector<std::vector<std::int64_t>> sample_grid(const std::vector<std::int64_t>& shape, std::int64_t count,
+                                                   std::uint64_t seed) {
   // Small axes are taken whole; the larger ones share what is left evenly.
   std::vector<std::size_t> order(shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d) order[d] = d;
@@ -128,12 +129,12 @@ bool can_sample(const Program& program) {
   return std::all_of(program.nodes.begin(), program.nodes.end(), [](const Node& n) { return n.loops.empty(); });
 }
 
-Result<ReferenceRun> run_sampled(const Program& program, const SymbolValues& symbols, const HostTensors& tensors, const SampleOptions& options) {
+Result<ReferenceRun> run_sampled(const Program& program, const SymbolValues& symbols, const HostTensors& tensors,
+                                 const SampleOptions& options) {
   try {
     return SampledRun(program, symbols, tensors, options).run();
   } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {
-  }
+  } catch (const std::length_error&) {}
   return diagnose(Code::kOutOfMemory, {}, {"a sampled reference of " + program.name, "more"});
 }
 

@@ -12,10 +12,10 @@ namespace facet {
 
 namespace {
 
-constexpr double kAmbiguousShare = 0.001;      // contract: more than 0.1 % ambiguous is not verified
-constexpr std::int64_t kTellingCount = 16;     // V10 applies to outputs of at least this many elements
+constexpr double kAmbiguousShare = 0.001;   // contract: more than 0.1 % ambiguous is not verified
+constexpr std::int64_t kTellingCount = 16;  // V10 applies to outputs of at least this many elements
 
-constexpr std::uint16_t kPoison16 = 0x7FED;    // a quiet NaN in f16 and in bf16
+constexpr std::uint16_t kPoison16 = 0x7FED;  // a quiet NaN in f16 and in bf16
 constexpr std::uint32_t kPoison32 = 0x7FED1E55;
 constexpr std::uint64_t kPoison64 = 0x7FFD1E55DEADBEA7;
 constexpr std::uint8_t kPoisonByte = 0xA5;
@@ -79,7 +79,7 @@ std::string telltale(const ReferenceTensor& t, std::int64_t elements, bool sampl
   std::int64_t equal_to_first = 0;
   for (std::int64_t i = 0; i < elements; ++i) {
     const std::size_t at = static_cast<std::size_t>(i);
-    if (sampled && !t.defined[at]) continue;   // the first element is always among the samples
+    if (sampled && !t.defined[at]) continue;  // the first element is always among the samples
     ++count;
     if (is_float(t.dtype)) {
       nonfinite += !std::isfinite(t.floats[at]);
@@ -88,14 +88,17 @@ std::string telltale(const ReferenceTensor& t, std::int64_t elements, bool sampl
       equal_to_first += t.ints[at] == t.ints[0];
     }
   }
-  if (2 * nonfinite > count) return "most of its reference values are infinite or NaN, so the random inputs check nothing; give it a sample rule";
-  if (equal_to_first == count) return "all its reference values are equal, so the random inputs check nothing; give it a sample rule";
+  if (2 * nonfinite > count)
+    return "most of its reference values are infinite or NaN, so the random inputs check nothing; give it a sample rule";
+  if (equal_to_first == count)
+    return "all its reference values are equal, so the random inputs check nothing; give it a sample rule";
   return "";
 }
 
 class OutputCheck {
  public:
-  OutputCheck(const ReferenceTensor& wanted, const HostTensor& got, bool sampled) : wanted_(wanted), got_(got), sampled_(sampled) {}
+  OutputCheck(const ReferenceTensor& wanted, const HostTensor& got, bool sampled)
+      : wanted_(wanted), got_(got), sampled_(sampled) {}
 
   OutputVerdict run(const std::string& name, bool sampled_inputs) {
     verdict_.name = name;
@@ -125,7 +128,8 @@ class OutputCheck {
       ++verdict_.ambiguous;
       return;
     }
-    const Comparison c = is_float(wanted_.dtype) ? compare_float(wanted_.dtype, wanted_.floats[at], bound, got_.get(i)) : compare_int(i);
+    const Comparison c =
+        is_float(wanted_.dtype) ? compare_float(wanted_.dtype, wanted_.floats[at], bound, got_.get(i)) : compare_int(i);
     if (std::isfinite(c.error)) {
       verdict_.max_abs_error = std::max(verdict_.max_abs_error, c.error);
       const double size = std::max(std::fabs(wanted_at(at)), mean_square_root_);
@@ -136,7 +140,9 @@ class OutputCheck {
     ++verdict_.verified_elements;
   }
 
-  double wanted_at(std::size_t at) const { return is_float(wanted_.dtype) ? wanted_.floats[at] : static_cast<double>(wanted_.ints[at]); }
+  double wanted_at(std::size_t at) const {
+    return is_float(wanted_.dtype) ? wanted_.floats[at] : static_cast<double>(wanted_.ints[at]);
+  }
 
   // Of the finite reference values: elements much smaller than it came out of cancellation, and their own size says little.
   double root_mean_square() const {
@@ -166,7 +172,8 @@ class OutputCheck {
 
   void conclude(bool sampled_inputs) {
     if (verdict_.wrong > 0) {
-      verdict_.reason = worst_text() + "; " + std::to_string(verdict_.wrong) + " of " + std::to_string(verdict_.elements) + " elements are wrong";
+      verdict_.reason = worst_text() + "; " + std::to_string(verdict_.wrong) + " of " + std::to_string(verdict_.elements) +
+                        " elements are wrong";
     } else if (static_cast<double>(verdict_.ambiguous) > kAmbiguousShare * static_cast<double>(compared_)) {
       verdict_.reason = verdict_.name + ": " + std::to_string(verdict_.ambiguous) + " of " + std::to_string(compared_) +
                         " elements hang on a comparison that rounding may turn over";
@@ -201,7 +208,8 @@ class OutputCheck {
 
 template <class T>
 void fill_pattern(HostTensor& t, T pattern) {
-  for (std::size_t i = 0; i + sizeof(T) <= t.bytes.size(); i += sizeof(T)) std::memcpy(t.bytes.data() + i, &pattern, sizeof pattern);
+  for (std::size_t i = 0; i + sizeof(T) <= t.bytes.size(); i += sizeof(T))
+    std::memcpy(t.bytes.data() + i, &pattern, sizeof pattern);
 }
 
 template <class T>
@@ -249,7 +257,8 @@ bool is_poison(const HostTensor& t, std::int64_t i) {
   switch (t.dtype) {
     case DType::kF64: return has_pattern(t, i, kPoison64);
     case DType::kF32: return has_pattern(t, i, kPoison32);
-    case DType::kF16: case DType::kBF16: return has_pattern(t, i, kPoison16);
+    case DType::kF16:
+    case DType::kBF16: return has_pattern(t, i, kPoison16);
     case DType::kBool: return has_pattern(t, i, kPoisonByte);
     default: return false;
   }

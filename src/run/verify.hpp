@@ -19,10 +19,10 @@ namespace facet {
 struct OutputVerdict {
   std::string name;
   bool verified = false;
-  std::string reason;                  // why not; names the worst element
+  std::string reason;  // why not; names the worst element
   double max_abs_error = 0;
-  double max_rel_error = 0;            // relative to the element or, where terms cancelled, to the output's root mean square
-  double tolerance = 0;                // largest bound used
+  double max_rel_error = 0;  // relative to the element or, where terms cancelled, to the output's root mean square
+  double tolerance = 0;      // largest bound used
   std::int64_t elements = 0;
   std::int64_t verified_elements = 0;  // compared and within their bound
   std::int64_t ambiguous = 0;
@@ -31,13 +31,13 @@ struct OutputVerdict {
 
 struct Verdict {
   bool verified = false;
-  std::string reason;                  // the first reason why not
+  std::string reason;  // the first reason why not
   double max_abs_error = 0;
   double max_rel_error = 0;
   double tolerance = 0;
   std::int64_t verified_elements = 0;
   std::int64_t ambiguous = 0;
-  bool sampled = false;                // only some elements were compared
+  bool sampled = false;  // only some elements were compared
   std::vector<OutputVerdict> outputs;
 };
 
@@ -47,6 +47,6 @@ Verdict verify(const Program& program, const ReferenceRun& reference, const Host
 // Fills a tensor with values no program should leave behind: quiet NaNs with a payload of their own, 0xA5 bytes for integers.
 // For outputs before a run; not for inout tensors.
 void poison(HostTensor& tensor);
-bool is_poison(const HostTensor& tensor, std::int64_t i);   // floats and bools; integers cannot be told apart
+bool is_poison(const HostTensor& tensor, std::int64_t i);  // floats and bools; integers cannot be told apart
 
 }  // namespace facet

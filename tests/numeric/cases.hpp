@@ -83,7 +83,8 @@ inline bool make_symbolic(Program* p, SymbolValues* values) {
     for (ExprPtr& e : t.shape) {
       if (e->int_value < 2) continue;
       const std::string symbol = "S" + std::to_string(e->int_value);
-      if (values->emplace(symbol, e->int_value).second) p->symbols.push_back({symbol, e->int_value, e->int_value + 2, e->int_value, {}});
+      if (values->emplace(symbol, e->int_value).second)
+        p->symbols.push_back({symbol, e->int_value, e->int_value + 2, e->int_value, {}});
       e = index(symbol);
     }
   return !values->empty();
@@ -106,7 +107,8 @@ inline bool near(double x, double y, double relative) {
 
 inline std::vector<std::filesystem::path> files() {
   std::vector<std::filesystem::path> list;
-  for (const auto& entry : std::filesystem::directory_iterator(FACET_SOURCE_DIR "/tests/numeric/stored")) list.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(FACET_SOURCE_DIR "/tests/numeric/stored"))
+    list.push_back(entry.path());
   std::sort(list.begin(), list.end());
   return list;
 }

@@ -1,6 +1,8 @@
-// Stored operator results again, through the whole tool up to the loop tree: validate, plan, schedule, processor passes, interpreter.
+// Stored operator results again, through the whole tool up to the loop tree: validate, plan, schedule, processor passes,
+// interpreter.
 //
-// One case in `kStride` is run (FACET_ALL_CASES=1: all); each file starts at another one, so that families share the work evenly.
+// One case in `kStride` is run (FACET_ALL_CASES=1: all); each file starts at another one, so that families share the work
+// evenly.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,7 +28,9 @@ std::string compare(const HostTensor& got, const ReferenceTensor& reference, con
   for (std::int64_t i = 0; i < got.element_count(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     if (!is_float(got.dtype)) {
-      if (got.get_int(i) != reference.ints[at]) return "element " + std::to_string(i) + " is " + std::to_string(got.get_int(i)) + ", expected " + std::to_string(reference.ints[at]);
+      if (got.get_int(i) != reference.ints[at])
+        return "element " + std::to_string(i) + " is " + std::to_string(got.get_int(i)) + ", expected " +
+               std::to_string(reference.ints[at]);
       continue;
     }
     const double bound = reference.bounds.empty() ? 0 : reference.bounds[at], y = stored::number_of(want["values"][at]);
@@ -57,7 +61,8 @@ std::string run_case(const Json& c, bool symbolic) {
   if (!report) return "interpret: " + to_text(report.errors()) + to_text(loops);
   if (!report->clean()) return to_text(*report) + to_text(loops);
   for (std::size_t k = 0; k < c["out"].size(); ++k) {
-    const std::string name = "z" + std::to_string(k), wrong = compare(buffers.at(name), reference->outputs.at(name), c["out"][k]);
+    const std::string name = "z" + std::to_string(k),
+                      wrong = compare(buffers.at(name), reference->outputs.at(name), c["out"][k]);
     if (!wrong.empty()) return name + ": " + wrong + "\n" + to_text(*elaborated) + to_text(loops);
   }
   return "";

@@ -1,8 +1,8 @@
 // Every operator against results that numpy computed on its own: tests/numeric/stored/*.json.
 //
-// The reference interpreter and the generated code share the operators' equations, so only results from outside can show that the
-// equations mean the operator. Inputs are exact in every dtype and the interpreter works in f64, so the two may differ by the
-// rounding of the output's dtype and of the nine stored digits, no more.
+// The reference interpreter and the generated code share the operators' equations, so only results from outside can show that
+// the equations mean the operator. Inputs are exact in every dtype and the interpreter works in f64, so the two may differ by
+// the rounding of the output's dtype and of the nine stored digits, no more.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -24,11 +24,14 @@ std::string compare(const ReferenceTensor& got, const Json& want) {
   for (std::int64_t i = 0; i < expected.element_count(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     if (!is_float(got.dtype)) {
-      if (got.ints[at] != expected.get_int(i)) return "element " + std::to_string(i) + " is " + std::to_string(got.ints[at]) + ", expected " + std::to_string(expected.get_int(i));
+      if (got.ints[at] != expected.get_int(i))
+        return "element " + std::to_string(i) + " is " + std::to_string(got.ints[at]) + ", expected " +
+               std::to_string(expected.get_int(i));
       continue;
     }
     const double x = got.floats[at], y = stored::number_of(want["values"][at]);
-    if (!stored::near(x, y, stored::tolerance_of(got.dtype))) return "element " + std::to_string(i) + " is " + std::to_string(x) + ", expected " + std::to_string(y);
+    if (!stored::near(x, y, stored::tolerance_of(got.dtype)))
+      return "element " + std::to_string(i) + " is " + std::to_string(x) + ", expected " + std::to_string(y);
   }
   return "";
 }
@@ -97,14 +100,17 @@ TEST(StoredCoverage, EveryOperatorAndAttribute) {
       ASSERT_NE(op, nullptr) << c["op"];
       std::set<std::string>& attributes = seen[op->name];
       for (const AttrDef& a : op->attributes)
-        if (c["attrs"].contains(a.name) && (!a.fallback || to_text(stored::attribute_of(c["attrs"][a.name])) != to_text(*a.fallback))) attributes.insert(a.name);
+        if (c["attrs"].contains(a.name) &&
+            (!a.fallback || to_text(stored::attribute_of(c["attrs"][a.name])) != to_text(*a.fallback)))
+          attributes.insert(a.name);
     }
   // Accepted without a meaning of their own (contract), or a choice of arithmetic that tests of dtypes cover.
   const std::set<std::string> without = {"acc", "stash_type", "saturate", "sorted"};
   for (const OpDef* op : all_ops()) {
     EXPECT_TRUE(seen.count(op->name)) << op->name << " has no stored result";
     for (const AttrDef& a : op->attributes)
-      EXPECT_TRUE(without.count(a.name) || seen[op->name].count(a.name)) << op->name << ": attribute " << a.name << " is always at its default";
+      EXPECT_TRUE(without.count(a.name) || seen[op->name].count(a.name))
+          << op->name << ": attribute " << a.name << " is always at its default";
   }
 }
 

@@ -29,6 +29,8 @@ inline std::string text_of_file(const std::string& file) {
 }
 
 // "02_attention" of ".../02_attention/program.json".
-inline std::string example_name(const std::string& file) { return std::filesystem::path(file).parent_path().filename().string(); }
+inline std::string example_name(const std::string& file) {
+  return std::filesystem::path(file).parent_path().filename().string();
+}
 
 }  // namespace facet::test

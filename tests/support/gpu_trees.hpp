@@ -22,11 +22,17 @@ inline LoopProgram transpose(bool first_barrier, bool second_barrier, bool guard
   if (first_barrier) steps.push_back(barrier("copy of x -> y"));
   steps.push_back(guarded ? when(in_y, {copy_out}) : copy_out);
   if (second_barrier) steps.push_back(barrier("y -> next copy of x"));
-  const LoopList threads = {local("tile", {idx(8), idx(8)}, MemorySpace::kShared),
-                            loop("a", idx(8), {loop("b", idx(8), {loop_from("it", idx_mul(idx(2), ix("bt")), idx_add(idx_mul(idx(2), ix("bt")), idx(2)), steps)}, LoopKind::kThreadX)}, LoopKind::kThreadY)};
-  const LoopList body = {loop("bt", idx_floordiv(idx_add(ix("M"), idx(15)), 16), {loop("jt", idx_floordiv(idx_add(ix("N"), idx(7)), 8), threads, LoopKind::kBlockX)}, LoopKind::kBlockY)};
-  return program_of({buffer("x", {ix("M"), ix("N")}, BufferRole::kInput), buffer("y", {ix("N"), ix("M")}, BufferRole::kOutput)}, body,
-                    {symbol("M", 1, 4096, 20), symbol("N", 1, 4096, 13)});
+  const LoopList threads = {
+      local("tile", {idx(8), idx(8)}, MemorySpace::kShared),
+      loop("a", idx(8),
+           {loop("b", idx(8), {loop_from("it", idx_mul(idx(2), ix("bt")), idx_add(idx_mul(idx(2), ix("bt")), idx(2)), steps)},
+                 LoopKind::kThreadX)},
+           LoopKind::kThreadY)};
+  const LoopList body = {loop("bt", idx_floordiv(idx_add(ix("M"), idx(15)), 16),
+                              {loop("jt", idx_floordiv(idx_add(ix("N"), idx(7)), 8), threads, LoopKind::kBlockX)},
+                              LoopKind::kBlockY)};
+  return program_of({buffer("x", {ix("M"), ix("N")}, BufferRole::kInput), buffer("y", {ix("N"), ix("M")}, BufferRole::kOutput)},
+                    body, {symbol("M", 1, 4096, 20), symbol("N", 1, 4096, 13)});
 }
 
 inline LoopPtr mutable_value(const std::string& name, DType type = DType::kF32) {
@@ -37,7 +43,8 @@ inline LoopPtr mutable_value(const std::string& name, DType type = DType::kF32) 
   return make_loop(std::move(l));
 }
 
-inline LoopPtr collective(const std::string& target, ExprPtr value, Scope scope, int width, ReduceKind kind = ReduceKind::kSum) {
+inline LoopPtr collective(const std::string& target, ExprPtr value, Scope scope, int width,
+                          ReduceKind kind = ReduceKind::kSum) {
   Collective c;
   c.scope = scope;
   c.kind = kind;
@@ -53,14 +60,17 @@ inline const ExprPtr& global_index() {
   return i;
 }
 inline LoopProgram in_block(LoopList body, std::int64_t threads = 64, std::int64_t blocks = 2) {
-  return program_of({buffer("x", {idx(128)}, BufferRole::kInput), buffer("y", {idx(128)}, BufferRole::kOutput)},
-                    {loop("b", idx(blocks), {loop("t", idx(threads), std::move(body), LoopKind::kThreadX)}, LoopKind::kBlockX)});
+  return program_of(
+      {buffer("x", {idx(128)}, BufferRole::kInput), buffer("y", {idx(128)}, BufferRole::kOutput)},
+      {loop("b", idx(blocks), {loop("t", idx(threads), std::move(body), LoopKind::kThreadX)}, LoopKind::kBlockX)});
 }
 
 // One statement per scalar function and conversion, so that every helper of the prelude is compiled.
 inline LoopProgram every_function() {
   LoopList body;
-  const auto add = [&](const std::string& out, DType type, ExprPtr e) { body.push_back(put(out, {ix("i")}, cast(type, std::move(e)))); };
+  const auto add = [&](const std::string& out, DType type, ExprPtr e) {
+    body.push_back(put(out, {ix("i")}, cast(type, std::move(e))));
+  };
   const auto x = [](DType t) { return get("x_" + to_text(t), {ix("i")}, t); };
   for (const DType t : {DType::kF32, DType::kF64}) {
     for (int op = static_cast<int>(Op::kNeg); op <= static_cast<int>(Op::kSign); ++op) {
@@ -68,11 +78,14 @@ inline LoopProgram every_function() {
       if (o == Op::kNot || o == Op::kBitNot) continue;
       add("y_" + to_text(t), t, unary(o, x(t)));
     }
-    for (const Op o : {Op::kDiv, Op::kFMod, Op::kPow, Op::kMin, Op::kMax, Op::kCFMin, Op::kCFMax, Op::kAdd, Op::kMul}) add("y_" + to_text(t), t, binary(o, x(t), x(t)));
-    for (const DType to : {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF16, DType::kBF16}) add("y_" + to_text(to), to, x(t));
+    for (const Op o : {Op::kDiv, Op::kFMod, Op::kPow, Op::kMin, Op::kMax, Op::kCFMin, Op::kCFMax, Op::kAdd, Op::kMul})
+      add("y_" + to_text(t), t, binary(o, x(t), x(t)));
+    for (const DType to : {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF16, DType::kBF16})
+      add("y_" + to_text(to), to, x(t));
   }
   for (const DType t : {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64}) {
-    for (const Op o : {Op::kAdd, Op::kSub, Op::kMul, Op::kFloorDiv, Op::kFloorMod, Op::kTruncDiv, Op::kTruncMod, Op::kPow, Op::kMin, Op::kMax, Op::kBitAnd, Op::kShl, Op::kShr})
+    for (const Op o : {Op::kAdd, Op::kSub, Op::kMul, Op::kFloorDiv, Op::kFloorMod, Op::kTruncDiv, Op::kTruncMod, Op::kPow,
+                       Op::kMin, Op::kMax, Op::kBitAnd, Op::kShl, Op::kShr})
       add("y_" + to_text(t), t, binary(o, x(t), x(t)));
     for (const Op o : {Op::kNeg, Op::kAbs, Op::kSign, Op::kBitNot}) add("y_" + to_text(t), t, unary(o, x(t)));
     add("y_f32", DType::kF32, x(t));
@@ -83,7 +96,8 @@ inline LoopProgram every_function() {
   add("y_bool", DType::kBool, unary(Op::kIsNan, x(DType::kF32)));
   add("y_bool", DType::kBool, unary(Op::kIsInf, x(DType::kF64)));
   std::vector<Buffer> buffers;
-  for (const DType t : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF16, DType::kBF16, DType::kF32, DType::kF64}) {
+  for (const DType t : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF16, DType::kBF16,
+                        DType::kF32, DType::kF64}) {
     buffers.push_back(buffer("x_" + to_text(t), {idx(64)}, BufferRole::kInput, t));
     buffers.push_back(buffer("y_" + to_text(t), {idx(64)}, BufferRole::kOutput, t));
   }

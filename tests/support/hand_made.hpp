@@ -25,7 +25,8 @@ inline Tensor& add_tensor(Program& p, const std::string& name, DType dtype, std:
 inline Range range(const std::string& name, ExprPtr upper) { return {name, idx(0), std::move(upper)}; }
 inline Range range(const std::string& name, std::int64_t upper) { return {name, idx(0), idx(upper)}; }
 
-inline Equation equation(const std::string& tensor, std::vector<Range> indices, ExprPtr value, std::vector<ExprPtr> conditions = {}) {
+inline Equation equation(const std::string& tensor, std::vector<Range> indices, ExprPtr value,
+                         std::vector<ExprPtr> conditions = {}) {
   Equation q;
   q.tensor = tensor;
   q.indices = std::move(indices);
@@ -42,7 +43,8 @@ inline void add_equation(Program& p, Equation q) {
   p.nodes.push_back(std::move(n));
 }
 
-inline ExprPtr reduction(ReduceKind kind, DType type, std::vector<Range> ranges, ExprPtr body, std::vector<ExprPtr> conditions = {}) {
+inline ExprPtr reduction(ReduceKind kind, DType type, std::vector<Range> ranges, ExprPtr body,
+                         std::vector<ExprPtr> conditions = {}) {
   Reduction r;
   r.kind = kind;
   r.ranges = std::move(ranges);
@@ -65,7 +67,8 @@ inline Program matmul_program(DType dtype = DType::kF32) {
   add_tensor(p, "a", dtype, {index("M"), index("K")}, true);
   add_tensor(p, "b", dtype, {index("K"), index("N")}, true);
   add_tensor(p, "c", dtype, {index("M"), index("N")});
-  const ExprPtr product = binary(Op::kMul, read("a", dtype, {index("i"), index("k")}), read("b", dtype, {index("k"), index("j")}));
+  const ExprPtr product =
+      binary(Op::kMul, read("a", dtype, {index("i"), index("k")}), read("b", dtype, {index("k"), index("j")}));
   add_equation(p, equation("c", {range("i", index("M")), range("j", index("N"))},
                            reduction(ReduceKind::kSum, dtype, {range("k", index("K"))}, product)));
   p.outputs = {"c"};
@@ -99,7 +102,8 @@ inline LoopStatement sum_update(const std::string& target, DType dtype, std::vec
   return s;
 }
 
-inline void add_loops(Program& p, std::vector<std::string> in, std::vector<std::string> inout, std::vector<std::string> out, LoopBody body) {
+inline void add_loops(Program& p, std::vector<std::string> in, std::vector<std::string> inout, std::vector<std::string> out,
+                      LoopBody body) {
   Node n;
   n.op = "loops";
   n.in = std::move(in);

@@ -14,7 +14,8 @@
 
 namespace facet::test {
 
-inline Result<ReferenceRun> compile_and_run_naive(const Program& p, const SymbolValues& symbols, const HostTensors& tensors, const std::string& flags = "-O0") {
+inline Result<ReferenceRun> compile_and_run_naive(const Program& p, const SymbolValues& symbols, const HostTensors& tensors,
+                                                  const std::string& flags = "-O0") {
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / ("facet_naive_" + std::to_string(getpid()));
   fs::create_directories(folder);
@@ -22,7 +23,7 @@ inline Result<ReferenceRun> compile_and_run_naive(const Program& p, const Symbol
   const std::string library = (folder / (p.name + ".so")).string();
   std::ofstream(source) << print_naive(p);
   const std::string command = "c++ -std=c++17 " + flags + " -Wall -Wextra -Werror -shared -fPIC -o " + library + " " + source;
-  EXPECT_EQ(std::system(command.c_str()), 0) << command;   // NOLINT
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;  // NOLINT
   Result<ReferenceRun> run = run_naive_library(library, p, symbols, tensors);
   if (!::testing::Test::HasFailure()) fs::remove_all(folder);
   return run;
@@ -43,7 +44,8 @@ inline void expect_same_run(const ReferenceRun& a, const ReferenceRun& b) {
       if (x.floats.empty()) continue;
       const double u = x.floats[i];
       const double v = y.floats[i];
-      ASSERT_TRUE((u != u && v != v) || u == v || std::abs(u - v) <= 1e-13 * std::abs(u) + 1e-300) << name << " " << i << ": " << u << " and " << v;
+      ASSERT_TRUE((u != u && v != v) || u == v || std::abs(u - v) <= 1e-13 * std::abs(u) + 1e-300)
+          << name << " " << i << ": " << u << " and " << v;
     }
   }
   EXPECT_EQ(a.gather_count, b.gather_count);

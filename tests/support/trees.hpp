@@ -11,7 +11,8 @@ namespace facet::testing {
 
 inline ExprPtr ix(const std::string& name) { return index(name); }
 
-inline LoopPtr loop(const std::string& iterator, ExprPtr upper, LoopList body, LoopKind kind = LoopKind::kSerial, std::int64_t step = 1) {
+inline LoopPtr loop(const std::string& iterator, ExprPtr upper, LoopList body, LoopKind kind = LoopKind::kSerial,
+                    std::int64_t step = 1) {
   For f;
   f.iterator = iterator;
   f.lower = idx(0);
@@ -31,7 +32,8 @@ inline LoopPtr loop_from(const std::string& iterator, ExprPtr lower, ExprPtr upp
   return make_loop(std::move(f));
 }
 
-inline LoopPtr put(const std::string& buffer, std::vector<ExprPtr> subscripts, ExprPtr value, const std::string& statement = "") {
+inline LoopPtr put(const std::string& buffer, std::vector<ExprPtr> subscripts, ExprPtr value,
+                   const std::string& statement = "") {
   Store s;
   s.statement = statement.empty() ? buffer : statement;
   s.buffer = buffer;
@@ -40,7 +42,8 @@ inline LoopPtr put(const std::string& buffer, std::vector<ExprPtr> subscripts, E
   return make_loop(std::move(s));
 }
 
-inline LoopPtr update(const std::string& buffer, std::vector<ExprPtr> subscripts, ExprPtr value, ReduceKind kind = ReduceKind::kSum, bool atomic = false) {
+inline LoopPtr update(const std::string& buffer, std::vector<ExprPtr> subscripts, ExprPtr value,
+                      ReduceKind kind = ReduceKind::kSum, bool atomic = false) {
   Store s;
   s.statement = buffer;
   s.buffer = buffer;
@@ -60,7 +63,9 @@ inline LoopPtr when(ExprPtr condition, LoopList then) {
 
 inline LoopPtr barrier(const std::string& reason) { return make_loop(Barrier{Scope::kBlock, reason}); }
 
-inline ExprPtr get(const std::string& buffer, std::vector<ExprPtr> subscripts, DType type = DType::kF32) { return read(buffer, type, std::move(subscripts)); }
+inline ExprPtr get(const std::string& buffer, std::vector<ExprPtr> subscripts, DType type = DType::kF32) {
+  return read(buffer, type, std::move(subscripts));
+}
 
 inline Buffer buffer(const std::string& name, std::vector<ExprPtr> extents, BufferRole role, DType dtype = DType::kF32) {
   Buffer b;

@@ -21,12 +21,13 @@
 namespace facet::jit {
 namespace {
 
-constexpr const char* kFileName = "kernel.cpp";   // what messages call the text
+constexpr const char* kFileName = "kernel.cpp";  // what messages call the text
 
 std::vector<const char*> driver_line(const std::vector<std::string>& flags) {
   // FACET_JIT_CLANG fixes where the driver looks for its resource folder.
-  std::vector<const char*> line = {FACET_JIT_CLANG, "-x",         "c++",           "-std=c++17", "-fPIC",
-                                   "-nostdlibinc",  "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables"};
+  std::vector<const char*> line = {FACET_JIT_CLANG,   "-x",        "c++",
+                                   "-std=c++17",      "-fPIC",     "-nostdlibinc",
+                                   "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables"};
   for (const std::string& flag : flags) line.push_back(flag.c_str());
   line.push_back(kFileName);
   return line;
@@ -63,13 +64,13 @@ ObjectCode compile_to_object(const std::string& source, const std::vector<std::s
   invocation->getFrontendOpts().DisableFree = false;
   invocation->getCodeGenOpts().DisableFree = false;
   invocation->getFrontendOpts().ProgramAction = clang::frontend::EmitObj;
-  invocation->getPreprocessorOpts().addRemappedFile(
-      kFileName, llvm::MemoryBuffer::getMemBufferCopy(source, kFileName).release());
+  invocation->getPreprocessorOpts().addRemappedFile(kFileName,
+                                                    llvm::MemoryBuffer::getMemBufferCopy(source, kFileName).release());
 
   clang::CompilerInstance instance;
   instance.setInvocation(std::move(invocation));
   instance.setDiagnostics(diagnostics.get());
-  instance.setVerboseOutputStream(llvm::nulls());   // "2 errors generated." would go to stderr
+  instance.setVerboseOutputStream(llvm::nulls());  // "2 errors generated." would go to stderr
   llvm::SmallVector<char, 0> object;
   instance.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(object));
   clang::EmitObjAction action;
@@ -79,7 +80,7 @@ ObjectCode compile_to_object(const std::string& source, const std::vector<std::s
     return result;
   }
   result.bytes.assign(object.begin(), object.end());
-  result.error.clear();   // warnings alone are no failure
+  result.error.clear();  // warnings alone are no failure
   return result;
 }
 

@@ -7,8 +7,8 @@
 namespace facet::jit {
 
 struct ObjectCode {
-  std::string bytes;   // an ELF object; empty when `error` is not
-  std::string error;   // the compiler's complaints
+  std::string bytes;  // an ELF object; empty when `error` is not
+  std::string error;  // the compiler's complaints
 };
 
 // `flags` as for clang++; the file is called kernel.cpp in messages.

@@ -35,6 +35,6 @@ using JitFreeFunction = void (*)(void*);
 using JitFreeTextFunction = void (*)(char*);
 using JitVersionFunction = const char* (*)();
 
-inline constexpr const char* kJitLibraryName = "libfacet_jit.so";   // beside the tool, or in ../lib of it
+inline constexpr const char* kJitLibraryName = "libfacet_jit.so";  // beside the tool, or in ../lib of it
 
 }  // namespace facet

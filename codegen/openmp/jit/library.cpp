@@ -25,7 +25,7 @@ namespace {
 using facet::jit::ObjectCode;
 
 struct LinkedLibrary {
-  std::string session_errors;   // what ORC reports beside the result; outlives the session
+  std::string session_errors;  // what ORC reports beside the result; outlives the session
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };
 

@@ -24,7 +24,9 @@ std::vector<std::int64_t> subscripts_of(const Instance& m, std::int64_t offset) 
   std::vector<std::int64_t> subscripts(m.extents.size(), 0);
   std::vector<std::size_t> order(m.extents.size());
   for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return m.strides[a] > m.strides[b] || (m.strides[a] == m.strides[b] && a < b); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return m.strides[a] > m.strides[b] || (m.strides[a] == m.strides[b] && a < b);
+  });
   for (const std::size_t d : order) {
     if (m.strides[d] <= 0 || m.extents[d] <= 1) continue;
     subscripts[d] = std::min(offset / m.strides[d], m.extents[d] - 1);
@@ -121,20 +123,22 @@ void Machine::store(const Instr& i, Agent* agent) {
       value = combine_slot(i.reduce, i.type, load_slot(i.type, address), value);
     }
     Stamp earlier;
-    if (info.tracked && clock_.active && note_write(&m, offset, clock_, info.atomic, &earlier)) race(i, m, offset, earlier, true);
+    if (info.tracked && clock_.active && note_write(&m, offset, clock_, info.atomic, &earlier))
+      race(i, m, offset, earlier, true);
     store_slot(i.type, address, value);
     if (m.check_init) m.mark_initialised(offset);
   }
 }
 
-void Machine::out_of_bounds(const Instr& i, const AccessInfo& info, const Instance& m, const std::int64_t* subscripts, bool write) {
+void Machine::out_of_bounds(const Instr& i, const AccessInfo& info, const Instance& m, const std::int64_t* subscripts,
+                            bool write) {
   if (!fresh(i, Finding::Kind::kOutOfBounds)) return;
   Finding f;
   f.kind = Finding::Kind::kOutOfBounds;
   f.buffer = m.buffer ? m.buffer->name : "?";
   f.subscripts.assign(subscripts, subscripts + info.rank);
-  f.text = std::string(write ? "write to " : "read of ") + f.buffer + subscript_text(subscripts, f.subscripts.size()) + " outside its extents " +
-           subscript_text(m.extents.data(), m.extents.size());
+  f.text = std::string(write ? "write to " : "read of ") + f.buffer + subscript_text(subscripts, f.subscripts.size()) +
+           " outside its extents " + subscript_text(m.extents.data(), m.extents.size());
   find(std::move(f), i);
 }
 
@@ -171,7 +175,8 @@ std::string Machine::agent_name(std::int32_t agent) const {
 // Counts a finding; true for the first of each instruction and kind, which is to be described.
 bool Machine::fresh(const Instr& i, Finding::Kind kind) {
   ++report_->finding_count;
-  return reported_.insert({&i, static_cast<int>(kind)}).second && static_cast<int>(report_->findings.size()) < options_.max_findings;
+  return reported_.insert({&i, static_cast<int>(kind)}).second &&
+         static_cast<int>(report_->findings.size()) < options_.max_findings;
 }
 
 void Machine::find(Finding f, const Instr& i) {

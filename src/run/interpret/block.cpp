@@ -35,8 +35,8 @@ bool Machine::run_gpu(const Bytecode& code, std::vector<Instance>* globals, Dim3
       prepare_agent(&a, &storage, t);
       const std::int64_t n = static_cast<std::int64_t>(t);
       a.number = b * block.count() + n;
-      const std::int64_t coordinates[kAgentRegisters] = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y,
-                                                           n % block.x, n / block.x % block.y, n / block.x / block.y};
+      const std::int64_t coordinates[kAgentRegisters] = {b % grid.x,  b / grid.x % grid.y,   b / grid.x / grid.y,
+                                                         n % block.x, n / block.x % block.y, n / block.x / block.y};
       for (int k = 0; k < kAgentRegisters; ++k) a.regs[k] = slot_of(coordinates[k]);
     }
     if (!run_block(&agents)) return false;
@@ -52,7 +52,8 @@ bool Machine::run_block(std::vector<Agent>* agents) {
   std::vector<std::size_t> order(agents->size());
   for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
   for (;;) {
-    for (std::size_t t = order.size(); t > 1; --t) std::swap(order[t - 1], order[static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(t)))]);
+    for (std::size_t t = order.size(); t > 1; --t)
+      std::swap(order[t - 1], order[static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(t)))]);
     for (const std::size_t t : order) {
       Agent& a = (*agents)[t];
       if (a.state != Agent::State::kReady) continue;
@@ -60,7 +61,8 @@ bool Machine::run_block(std::vector<Agent>* agents) {
       clock_.now.warp_epoch = a.warp_epoch;
       if (!execute(&a)) return false;
     }
-    const bool done = std::all_of(agents->begin(), agents->end(), [](const Agent& a) { return a.state == Agent::State::kHalted; });
+    const bool done =
+        std::all_of(agents->begin(), agents->end(), [](const Agent& a) { return a.state == Agent::State::kHalted; });
     if (done) return true;
     if (!release(agents)) diverged(agents, 0, agents->size());
   }
@@ -113,7 +115,8 @@ bool Machine::release_warp(std::vector<Agent>* agents, std::size_t first, std::s
   return true;
 }
 
-// Groups of `width` neighbours each get the butterfly's value. A group that the block cuts off has no partner lanes: divergence.
+// Groups of `width` neighbours each get the butterfly's value. A group that the block cuts off has no partner lanes:
+// divergence.
 void Machine::combine(std::vector<Agent>* agents, std::size_t first, std::size_t last) {
   const Instr& i = waiting_at((*agents)[first]);
   const std::size_t width = static_cast<std::size_t>(std::max(1, code_->collectives[static_cast<std::size_t>(i.extra)].width));
@@ -155,7 +158,7 @@ void Machine::combine_warps(std::vector<Agent>* agents, std::size_t first, std::
 
 // Reports who waits where, and lets everybody go on so that the rest is still seen.
 void Machine::diverged(std::vector<Agent>* agents, std::size_t first, std::size_t last) {
-  std::map<int, std::pair<std::int64_t, std::int32_t>> waiting;   // pc -> how many, the first agent
+  std::map<int, std::pair<std::int64_t, std::int32_t>> waiting;  // pc -> how many, the first agent
   std::int64_t halted = 0;
   for (std::size_t t = first; t < last; ++t) {
     const Agent& a = (*agents)[t];
@@ -168,7 +171,8 @@ void Machine::diverged(std::vector<Agent>* agents, std::size_t first, std::size_
   f.kind = Finding::Kind::kDivergence;
   for (const auto& [pc, who] : waiting) {
     const Instr& i = code_->instrs[static_cast<std::size_t>(pc) - 1];
-    f.text += std::to_string(who.first) + " threads (" + agent_name(who.second) + " first) wait at " + code_->sites[static_cast<std::size_t>(i.site)] + "; ";
+    f.text += std::to_string(who.first) + " threads (" + agent_name(who.second) + " first) wait at " +
+              code_->sites[static_cast<std::size_t>(i.site)] + "; ";
   }
   f.text += std::to_string(halted) + " have ended";
   const Instr& at = code_->instrs[static_cast<std::size_t>(waiting.begin()->first) - 1];

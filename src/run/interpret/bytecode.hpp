@@ -20,49 +20,63 @@ inline constexpr int kNoRegister = std::numeric_limits<int>::min();
 inline constexpr int kAgentRegisters = 6;
 
 enum class Bc : std::uint8_t {
-  kMove, kUnary, kBinary, kCast, kSelect, kFma, kIota, kLaneReduce,
-  kAddI64, kSubI64, kMulI64, kLtI64, kAddF32, kSubF32, kMulF32,   // scalar fast forms of kBinary
-  kLoad, kStore,
-  kJump,            // to imm
-  kJumpIfZero,      // a == 0: to imm
-  kLoopTest,        // a >= b: to imm
-  kLoopNext,        // a += c's constant step; a < b: to imm
-  kParallelBegin,   // a lower, b upper, extra: ParallelLoop
+  kMove,
+  kUnary,
+  kBinary,
+  kCast,
+  kSelect,
+  kFma,
+  kIota,
+  kLaneReduce,
+  kAddI64,
+  kSubI64,
+  kMulI64,
+  kLtI64,
+  kAddF32,
+  kSubF32,
+  kMulF32,  // scalar fast forms of kBinary
+  kLoad,
+  kStore,
+  kJump,           // to imm
+  kJumpIfZero,     // a == 0: to imm
+  kLoopTest,       // a >= b: to imm
+  kLoopNext,       // a += c's constant step; a < b: to imm
+  kParallelBegin,  // a lower, b upper, extra: ParallelLoop
   kParallelNext,
-  kAllocate,        // extra: BufferDecl
-  kBarrier,         // extra: Scope
-  kCollective,      // dst, a value; extra: CollectiveInfo
+  kAllocate,    // extra: BufferDecl
+  kBarrier,     // extra: Scope
+  kCollective,  // dst, a value; extra: CollectiveInfo
   kHalt,
 };
 
 struct Instr {
   Bc code = Bc::kHalt;
-  DType type = DType::kF32;      // of the operands
-  Op op = Op::kAdd;              // kUnary, kBinary
-  std::uint8_t scalar = 0;       // bit k: operand k is one slot for all lanes
+  DType type = DType::kF32;  // of the operands
+  Op op = Op::kAdd;          // kUnary, kBinary
+  std::uint8_t scalar = 0;   // bit k: operand k is one slot for all lanes
   std::int16_t lanes = 1;
   ReduceKind reduce = ReduceKind::kSum;
-  DType to = DType::kF32;        // kCast
+  DType to = DType::kF32;  // kCast
   int dst = kNoRegister, a = kNoRegister, b = kNoRegister, c = kNoRegister;
   int extra = 0;
-  int site = 0;                  // index into Bytecode::sites
-  std::int64_t imm = 0;          // jump target
+  int site = 0;          // index into Bytecode::sites
+  std::int64_t imm = 0;  // jump target
 };
 
 // One read or write of a buffer.
 struct AccessInfo {
   int buffer = 0;
-  int arguments = 0;             // first subscript's place in Code::operands
+  int arguments = 0;  // first subscript's place in Code::operands
   int rank = 0;
-  std::uint32_t vector_subscripts = 0;   // bit d: subscript d has one value per lane
-  std::uint32_t gather = 0;      // bit d: subscript d is data-dependent and is clamped into the buffer
-  bool wrap = false;             // gathers: negative subscripts wrap once first
-  std::int64_t lane_stride = 1;  // on the innermost subscript, when no subscript is a vector
-  int pad = kNoRegister;         // value when outside
-  int mask = kNoRegister;        // lanes taking part
+  std::uint32_t vector_subscripts = 0;  // bit d: subscript d has one value per lane
+  std::uint32_t gather = 0;             // bit d: subscript d is data-dependent and is clamped into the buffer
+  bool wrap = false;                    // gathers: negative subscripts wrap once first
+  std::int64_t lane_stride = 1;         // on the innermost subscript, when no subscript is a vector
+  int pad = kNoRegister;                // value when outside
+  int mask = kNoRegister;               // lanes taking part
   bool scalar_mask = false;
-  bool tracked = false;          // other agents may touch the same element: check for races
-  bool update = false;           // store: buffer = buffer OP value
+  bool tracked = false;  // other agents may touch the same element: check for races
+  bool update = false;   // store: buffer = buffer OP value
   bool atomic = false;
 };
 
@@ -70,8 +84,8 @@ struct BufferDecl {
   enum class Home { kGlobal, kShared, kLocal };
   const Buffer* buffer = nullptr;
   Home home = Home::kGlobal;
-  int index = 0;                 // into the home's instances
-  std::vector<int> extents;      // kShared, kLocal: registers holding extents and strides (empty: row-major)
+  int index = 0;             // into the home's instances
+  std::vector<int> extents;  // kShared, kLocal: registers holding extents and strides (empty: row-major)
   std::vector<int> strides;
   bool written = false;
 };

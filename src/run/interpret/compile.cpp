@@ -90,13 +90,20 @@ void Compiler::node(const LoopNode& n) {
     next_ = before + l->lanes;
     return;
   }
-  if (const For* f = std::get_if<For>(&n.node)) loop(*f);
-  else if (const If* i = std::get_if<If>(&n.node)) branch(*i);
-  else if (const Store* s = std::get_if<Store>(&n.node)) store(*s);
-  else if (const Set* v = std::get_if<Set>(&n.node)) set(*v);
-  else if (const Allocate* a = std::get_if<Allocate>(&n.node)) allocate(*a);
-  else if (const Collective* c = std::get_if<Collective>(&n.node)) collective(*c);
-  else if (const Sequence* q = std::get_if<Sequence>(&n.node)) block(q->body);
+  if (const For* f = std::get_if<For>(&n.node))
+    loop(*f);
+  else if (const If* i = std::get_if<If>(&n.node))
+    branch(*i);
+  else if (const Store* s = std::get_if<Store>(&n.node))
+    store(*s);
+  else if (const Set* v = std::get_if<Set>(&n.node))
+    set(*v);
+  else if (const Allocate* a = std::get_if<Allocate>(&n.node))
+    allocate(*a);
+  else if (const Collective* c = std::get_if<Collective>(&n.node))
+    collective(*c);
+  else if (const Sequence* q = std::get_if<Sequence>(&n.node))
+    block(q->body);
   else if (const Barrier* b = std::get_if<Barrier>(&n.node)) {
     if (b->scope == Scope::kGrid) problem("a grid barrier inside a kernel is not executed; split the kernel");
     if (gpu_) {
@@ -146,8 +153,9 @@ void Compiler::serial_loop(const For& f) {
 // Iterations are agents; those of a collapsed nest all are, those of a parallel loop inside another agent are not.
 void Compiler::parallel_loop(const For& f) {
   ParallelLoop info;
-  info.kind = collapse_left_ > 0 ? ParallelLoop::Kind::kCollapsed
-                                 : parallel_depth_ > 0 ? ParallelLoop::Kind::kNested : ParallelLoop::Kind::kOutermost;
+  info.kind = collapse_left_ > 0    ? ParallelLoop::Kind::kCollapsed
+              : parallel_depth_ > 0 ? ParallelLoop::Kind::kNested
+                                    : ParallelLoop::Kind::kOutermost;
   info.step = f.step;
   info.frame = code_.frames++;
   const int outer_collapse = collapse_left_;
@@ -205,13 +213,14 @@ void Compiler::store(const Store& s) {
     AccessInfo& info = code_.accesses[static_cast<std::size_t>(id)];
     const Buffer& buffer = *code_.buffers[static_cast<std::size_t>(info.buffer)].buffer;
     if (s.value->type != buffer.dtype)
-      problem("statement '" + s.statement + "' stores " + to_text(s.value->type) + " to '" + s.buffer + "', which holds " + to_text(buffer.dtype));
+      problem("statement '" + s.statement + "' stores " + to_text(s.value->type) + " to '" + s.buffer + "', which holds " +
+              to_text(buffer.dtype));
     info.lane_stride = s.lane_stride;
     info.mask = mask;
     info.scalar_mask = s.mask && s.mask->lanes == 1;
     info.update = s.update.has_value();
     info.atomic = s.atomic;
-    info.gather = 0;   // a scatter outside its buffer is a fault, not clamped
+    info.gather = 0;  // a scatter outside its buffer is a fault, not clamped
     Instr& i = emit(Bc::kStore);
     i.type = buffer.dtype;
     i.lanes = static_cast<std::int16_t>(s.lanes);
@@ -289,7 +298,7 @@ void Compiler::collective(const Collective& c) {
 }
 
 Result<Bytecode> compile_kernel(const LoopProgram& program, const Kernel& kernel, const LoopList& body, bool gpu,
-                            const SymbolValues& symbols) {
+                                const SymbolValues& symbols) {
   Compiler compiler(program, symbols, gpu);
   compiler.kernel(kernel, body);
   if (!compiler.problems().empty())

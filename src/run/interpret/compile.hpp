@@ -15,6 +15,6 @@ namespace facet::agents {
 // "block.x" .. "thread.z" are the agent's coordinates. The buffers outlive the code. Errors: names without a meaning here and
 // nodes that the interpreter does not execute.
 Result<Bytecode> compile_kernel(const LoopProgram& program, const Kernel& kernel, const LoopList& body, bool gpu,
-                            const SymbolValues& symbols);
+                                const SymbolValues& symbols);
 
 }  // namespace facet::agents

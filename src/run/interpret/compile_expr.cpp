@@ -53,7 +53,8 @@ bool Compiler::named(const Expr& e, int* reg) {
   }
   if (e.op != Op::kIndex && e.op != Op::kValue) return false;
   if (const Name* name = find(e.name)) {
-    if (name->lanes != e.lanes) problem("'" + e.name + "' has " + std::to_string(name->lanes) + " lanes and is used with " + std::to_string(e.lanes));
+    if (name->lanes != e.lanes)
+      problem("'" + e.name + "' has " + std::to_string(name->lanes) + " lanes and is used with " + std::to_string(e.lanes));
     *reg = name->reg;
     return true;
   }
@@ -209,7 +210,8 @@ int Compiler::access(const std::string& buffer, const std::vector<ExprPtr>& subs
   AccessInfo info;
   info.buffer = found->id;
   info.rank = static_cast<int>(subscripts.size());
-  const bool shared_by_agents = gpu_ ? decl.home != BufferDecl::Home::kLocal : parallel_depth_ > 0 && found->parallel_depth == 0;
+  const bool shared_by_agents =
+      gpu_ ? decl.home != BufferDecl::Home::kLocal : parallel_depth_ > 0 && found->parallel_depth == 0;
   info.tracked = shared_by_agents && decl.written;
   std::vector<int> registers;
   for (std::size_t d = 0; d < subscripts.size(); ++d) {

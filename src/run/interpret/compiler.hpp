@@ -14,7 +14,8 @@ namespace facet::agents {
 
 class Compiler {
  public:
-  Compiler(const LoopProgram& program, const SymbolValues& symbols, bool gpu) : program_(program), symbols_(symbols), gpu_(gpu) {}
+  Compiler(const LoopProgram& program, const SymbolValues& symbols, bool gpu)
+      : program_(program), symbols_(symbols), gpu_(gpu) {}
 
   void kernel(const Kernel& kernel, const LoopList& body);
   Bytecode take() { return std::move(code_); }
@@ -35,8 +36,8 @@ class Compiler {
   };
 
   // compile_expr.cpp
-  int expr(const ExprPtr& e);                 // the register that holds the value
-  void expr_to(const ExprPtr& e, int dst);    // evaluated into `dst`
+  int expr(const ExprPtr& e);               // the register that holds the value
+  void expr_to(const ExprPtr& e, int dst);  // evaluated into `dst`
   int constant(Slot value);
   int integer(std::int64_t value) { return constant(slot_of(value)); }
   bool named(const Expr& e, int* reg);
@@ -73,12 +74,12 @@ class Compiler {
   Bytecode code_;
   std::vector<Name> names_;
   std::vector<BufferName> buffer_names_;
-  std::map<std::int64_t, int> constants_;     // by bits
+  std::map<std::int64_t, int> constants_;  // by bits
   std::vector<std::string> problems_;
   int next_ = 0;
   int site_ = 0;
   int parallel_depth_ = 0;
-  int collapse_left_ = 0;                     // loops still belonging to the enclosing collapsed parallel loop
+  int collapse_left_ = 0;  // loops still belonging to the enclosing collapsed parallel loop
 };
 
 }  // namespace facet::agents

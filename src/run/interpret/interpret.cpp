@@ -23,7 +23,8 @@ std::string extents_text(const std::vector<std::int64_t>& extents) {
   return "[" + text + "]";
 }
 
-Result<Instance> global_instance(const Buffer& buffer, const SymbolValues& symbols, HostTensors& tensors, const InterpretOptions& options) {
+Result<Instance> global_instance(const Buffer& buffer, const SymbolValues& symbols, HostTensors& tensors,
+                                 const InterpretOptions& options) {
   Instance m;
   m.buffer = &buffer;
   std::vector<std::int64_t> extents, strides;
@@ -32,14 +33,16 @@ Result<Instance> global_instance(const Buffer& buffer, const SymbolValues& symbo
   const bool given = initialised_by_caller(buffer);
   if (buffer.role == BufferRole::kOutput) {
     HostTensor& fresh = tensors[buffer.name] = make_host_tensor(buffer.dtype, extents);
-    std::fill(fresh.bytes.begin(), fresh.bytes.end(), std::byte{0xFF});   // NaN or -1: never a plausible result
+    std::fill(fresh.bytes.begin(), fresh.bytes.end(), std::byte{0xFF});  // NaN or -1: never a plausible result
   }
   if (given || buffer.role == BufferRole::kOutput) {
     const auto it = tensors.find(buffer.name);
     if (it == tensors.end()) return diagnose(Code::kInterpretBuffer, Place{}, {buffer.name, "was not given"});
     HostTensor& t = it->second;
     if (t.dtype != buffer.dtype || t.shape != extents)
-      return diagnose(Code::kInterpretBuffer, Place{}, {buffer.name, "is " + to_text(t.dtype) + extents_text(t.shape) + ", the program wants " + to_text(buffer.dtype) + extents_text(extents)});
+      return diagnose(Code::kInterpretBuffer, Place{},
+                      {buffer.name, "is " + to_text(t.dtype) + extents_text(t.shape) + ", the program wants " +
+                                        to_text(buffer.dtype) + extents_text(extents)});
     m.data = t.bytes.empty() ? nullptr : t.bytes.data();
   }
   agents::shape_instance(&m, std::move(extents), std::move(strides), options.detect_uninitialised && !given, false);
@@ -96,7 +99,8 @@ void look_for_unwritten(Run& run) {
     Finding f;
     f.kind = Finding::Kind::kUnwritten;
     f.buffer = m.buffer->name;
-    f.text = "unwritten: " + std::to_string(count) + " of " + std::to_string(m.size) + " elements of output " + f.buffer + ", the first at offset " + std::to_string(first);
+    f.text = "unwritten: " + std::to_string(count) + " of " + std::to_string(m.size) + " elements of output " + f.buffer +
+             ", the first at offset " + std::to_string(first);
     run.report.finding_count += count;
     if (static_cast<int>(run.report.findings.size()) < run.options.max_findings) run.report.findings.push_back(std::move(f));
   }

@@ -21,29 +21,29 @@ struct Finding {
   enum class Kind { kRace, kUninitialised, kOutOfBounds, kDivergence, kUnwritten, kLaunchLimit };
   Kind kind = Kind::kRace;
   std::string kernel;
-  std::string statement;                  // of the access, or the barrier's reason
+  std::string statement;  // of the access, or the barrier's reason
   std::string buffer;
   std::vector<std::int64_t> subscripts;
-  std::string text;                       // one sentence with all of the above and the agents involved
+  std::string text;  // one sentence with all of the above and the agents involved
 };
 std::string to_text(Finding::Kind kind);  // "race", "uninitialised", ...
 
 struct InterpretOptions {
-  std::uint64_t seed = 1;                 // of the order of agents
-  int max_findings = 20;                  // kept; all are counted
-  std::int64_t max_steps = 0;             // bytecode instructions in all; 0 is no limit. Passing it is an error (exit 1)
+  std::uint64_t seed = 1;      // of the order of agents
+  int max_findings = 20;       // kept; all are counted
+  std::int64_t max_steps = 0;  // bytecode instructions in all; 0 is no limit. Passing it is an error (exit 1)
   bool detect_races = true;
   bool detect_uninitialised = true;
 };
 
 struct InterpretReport {
-  std::vector<Finding> findings;          // at most max_findings, one per instruction and kind
-  std::int64_t finding_count = 0;         // every occurrence
-  std::int64_t steps = 0;                 // instructions executed
-  std::int64_t barriers = 0;              // block barriers completed
+  std::vector<Finding> findings;   // at most max_findings, one per instruction and kind
+  std::int64_t finding_count = 0;  // every occurrence
+  std::int64_t steps = 0;          // instructions executed
+  std::int64_t barriers = 0;       // block barriers completed
   std::int64_t collectives = 0;
-  std::int64_t loads = 0, stores = 0;     // accesses executed (a vector counts once)
-  std::int64_t shared_bytes = 0;          // most of any block
+  std::int64_t loads = 0, stores = 0;  // accesses executed (a vector counts once)
+  std::int64_t shared_bytes = 0;       // most of any block
 
   bool clean() const { return finding_count == 0; }
 };

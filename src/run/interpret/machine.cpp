@@ -75,9 +75,15 @@ bool Machine::execute(Agent* agent) {
       return false;
     }
     switch (i.code) {
-      case Bc::kAddI64: r[i.dst].i = static_cast<std::int64_t>(static_cast<std::uint64_t>(r[i.a].i) + static_cast<std::uint64_t>(r[i.b].i)); break;
-      case Bc::kSubI64: r[i.dst].i = static_cast<std::int64_t>(static_cast<std::uint64_t>(r[i.a].i) - static_cast<std::uint64_t>(r[i.b].i)); break;
-      case Bc::kMulI64: r[i.dst].i = static_cast<std::int64_t>(static_cast<std::uint64_t>(r[i.a].i) * static_cast<std::uint64_t>(r[i.b].i)); break;
+      case Bc::kAddI64:
+        r[i.dst].i = static_cast<std::int64_t>(static_cast<std::uint64_t>(r[i.a].i) + static_cast<std::uint64_t>(r[i.b].i));
+        break;
+      case Bc::kSubI64:
+        r[i.dst].i = static_cast<std::int64_t>(static_cast<std::uint64_t>(r[i.a].i) - static_cast<std::uint64_t>(r[i.b].i));
+        break;
+      case Bc::kMulI64:
+        r[i.dst].i = static_cast<std::int64_t>(static_cast<std::uint64_t>(r[i.a].i) * static_cast<std::uint64_t>(r[i.b].i));
+        break;
       case Bc::kLtI64: r[i.dst].i = r[i.a].i < r[i.b].i; break;
       case Bc::kAddF32: r[i.dst].f = r[i.a].f + r[i.b].f; break;
       case Bc::kSubF32: r[i.dst].f = r[i.a].f - r[i.b].f; break;
@@ -153,7 +159,8 @@ void Machine::lane_reduce(const Instr& i, Slot* r) {
   while (count > 1) {
     if (count % 2) {
       --count;
-      rest = has_rest ? combine_slot(i.reduce, i.type, lanes[static_cast<std::size_t>(count)], rest) : lanes[static_cast<std::size_t>(count)];
+      rest = has_rest ? combine_slot(i.reduce, i.type, lanes[static_cast<std::size_t>(count)], rest)
+                      : lanes[static_cast<std::size_t>(count)];
       has_rest = true;
     }
     count /= 2;
@@ -208,7 +215,8 @@ void Machine::allocate(const Instr& i, Agent* agent) {
   // The first thread of a block makes its shared buffer; run_block renews it for the next block.
   if (shared && m.buffer != nullptr && m.extents == extents) return;
   m.buffer = decl.buffer;
-  shape_instance(&m, std::move(extents), std::move(strides), options_.detect_uninitialised, options_.detect_races && (shared || !gpu_));
+  shape_instance(&m, std::move(extents), std::move(strides), options_.detect_uninitialised,
+                 options_.detect_races && (shared || !gpu_));
   m.renew();
 }
 

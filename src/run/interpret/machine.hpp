@@ -40,16 +40,17 @@ struct Agent {
   enum class State { kReady, kWaiting, kHalted };
   State state = State::kReady;
   int pc = 0;
-  Slot* regs = nullptr;                // constants lie below it
+  Slot* regs = nullptr;  // constants lie below it
   std::vector<Instance> locals;
   std::vector<Shuffle> frames;
   std::int32_t warp_epoch = 0;
-  std::int64_t number = 0;             // thread of the block
+  std::int64_t number = 0;  // thread of the block
 };
 
 class Machine {
  public:
-  Machine(const InterpretOptions& options, InterpretReport* report) : options_(options), report_(report), random_(options.seed) {}
+  Machine(const InterpretOptions& options, InterpretReport* report)
+      : options_(options), report_(report), random_(options.seed) {}
 
   // One kernel. `globals` are indexed like Bytecode::buffers' first entries. False: the step limit was passed.
   bool run_cpu(const Bytecode& code, std::vector<Instance>* globals);
@@ -100,7 +101,7 @@ class Machine {
   bool gpu_ = false;
   Dim3 grid_, block_;
   std::int32_t epoch_ = 0;
-  std::int32_t iteration_ = 0;         // CPU: agents of the present region so far
+  std::int32_t iteration_ = 0;  // CPU: agents of the present region so far
   std::set<std::pair<const Instr*, int>> reported_;
 };
 

@@ -23,12 +23,12 @@ struct Clock {
   std::int32_t launch_epoch = 0;      // accesses before it are ordered before this launch or parallel region
   std::int32_t agents_per_block = 1;  // 1 on the CPU: each iteration is a block of its own
   std::int32_t warp = 32;
-  bool active = false;                // outside of parallel regions nothing can conflict
+  bool active = false;  // outside of parallel regions nothing can conflict
 };
 
 struct Shadow {
   Stamp writer;
-  Stamp readers[2];                   // the last ones, of different warps if there are any
+  Stamp readers[2];  // the last ones, of different warps if there are any
   bool atomic_writer = false;
 };
 
@@ -38,11 +38,11 @@ struct Instance {
   std::byte* data = nullptr;
   std::vector<std::byte> own;
   std::vector<std::int64_t> extents, strides;
-  std::int64_t size = 0;              // elements of storage
+  std::int64_t size = 0;  // elements of storage
   std::int64_t element_bytes = 4;
   bool check_init = false;
   bool check_race = false;
-  std::uint32_t generation = 1;       // an element is initialised when its stamp is the generation
+  std::uint32_t generation = 1;  // an element is initialised when its stamp is the generation
   std::vector<std::uint32_t> init;
   std::vector<Shadow> shadow;
 

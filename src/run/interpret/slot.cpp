@@ -13,7 +13,9 @@ namespace facet::agents {
 
 namespace {
 
-bool is_unsigned(DType t) { return t == DType::kU8 || t == DType::kU16 || t == DType::kU32 || t == DType::kU64 || t == DType::kBool; }
+bool is_unsigned(DType t) {
+  return t == DType::kU8 || t == DType::kU16 || t == DType::kU32 || t == DType::kU64 || t == DType::kBool;
+}
 
 std::int64_t width_bits(DType t) { return size_bytes(t) * 8; }
 
@@ -104,7 +106,7 @@ std::int64_t int_unary(Op op, DType t, std::int64_t a) {
     case Op::kSign: return is_unsigned(t) ? a != 0 : (a > 0) - (a < 0);
     case Op::kIsNan:
     case Op::kIsInf: return 0;
-    default: return a;   // floor, ceil, round, trunc
+    default: return a;  // floor, ceil, round, trunc
   }
 }
 
@@ -172,7 +174,8 @@ Slot unary_slot(Op op, DType type, Slot a) {
 
 Slot binary_slot(Op op, DType type, Slot a, Slot b) {
   if (!is_float(type)) return slot_of(int_binary(op, type, a.i, b.i));
-  if (op >= Op::kLt && op <= Op::kNe) return slot_of(type == DType::kF64 ? float_compare(op, a.d, b.d) : float_compare(op, a.f, b.f));
+  if (op >= Op::kLt && op <= Op::kNe)
+    return slot_of(type == DType::kF64 ? float_compare(op, a.d, b.d) : float_compare(op, a.f, b.f));
   return type == DType::kF64 ? slot_of_f64(float_binary(op, a.d, b.d)) : slot_of_f32(float_binary(op, a.f, b.f));
 }
 

@@ -39,9 +39,9 @@ std::int64_t wrap(DType type, std::int64_t value);
 // A literal of `type` (exact for integers).
 Slot literal_slot(DType type, double float_value, std::int64_t int_value);
 
-Slot unary_slot(Op op, DType type, Slot a);            // `type`: of the operand
-Slot binary_slot(Op op, DType type, Slot a, Slot b);   // `type`: of the operands; comparisons give 0/1
-Slot cast_slot(DType from, DType to, Slot a);          // saturating float -> integer, NaN -> 0; rounds to f16 and bf16
+Slot unary_slot(Op op, DType type, Slot a);           // `type`: of the operand
+Slot binary_slot(Op op, DType type, Slot a, Slot b);  // `type`: of the operands; comparisons give 0/1
+Slot cast_slot(DType from, DType to, Slot a);         // saturating float -> integer, NaN -> 0; rounds to f16 and bf16
 Slot fma_slot(DType type, Slot a, Slot b, Slot c);
 
 // The neutral element and the operation of a reduction, for updates, lane reductions and collectives.

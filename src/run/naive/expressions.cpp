@@ -15,9 +15,9 @@ bool is_plain(const ExprPtr& e) {
   walk(e, [&](const Expr& node) {
     const bool leaf = node.op == Op::kLiteral || node.op == Op::kIndex;
     const bool comparison = node.op >= Op::kLt && node.op <= Op::kXor;
-    const bool arithmetic = node.op == Op::kNeg || node.op == Op::kNot || node.op == Op::kAdd || node.op == Op::kSub || node.op == Op::kMul ||
-                            node.op == Op::kFloorDiv || node.op == Op::kFloorMod || node.op == Op::kMin || node.op == Op::kMax ||
-                            node.op == Op::kSelect;
+    const bool arithmetic = node.op == Op::kNeg || node.op == Op::kNot || node.op == Op::kAdd || node.op == Op::kSub ||
+                            node.op == Op::kMul || node.op == Op::kFloorDiv || node.op == Op::kFloorMod ||
+                            node.op == Op::kMin || node.op == Op::kMax || node.op == Op::kSelect;
     plain = plain && (leaf || comparison || arithmetic) && (node.type == DType::kI64 || node.type == DType::kBool);
   });
   return plain;
@@ -44,7 +44,8 @@ const char* infix(Op op) {
     case Op::kGt: return " > ";
     case Op::kGe: return " >= ";
     case Op::kEq: return " == ";
-    case Op::kNe: case Op::kXor: return " != ";
+    case Op::kNe:
+    case Op::kXor: return " != ";
     case Op::kAnd: return " && ";
     case Op::kOr: return " || ";
     case Op::kBitAnd: return " & ";
@@ -81,15 +82,19 @@ std::string Printer::index_text(const ExprPtr& e) {
 
 std::string Printer::condition_text(const ExprPtr& e) { return is_plain(e) ? index_text(e) : value(e) + ".v"; }
 
-std::string Printer::number_type(DType type) { return is_float(type) ? "Real<" + std::to_string(bits_of(type)) + ">" : "Whole"; }
+std::string Printer::number_type(DType type) {
+  return is_float(type) ? "Real<" + std::to_string(bits_of(type)) + ">" : "Whole";
+}
 
 std::string Printer::literal_text(const Expr& e) {
   if (!is_float(e.type)) return "Whole{" + int_text(e.int_value) + "}";
   const std::string number = double_text(e.float_value);
-  const bool exact = e.type == DType::kF64 || !std::isfinite(e.float_value) || e.float_value == std::nearbyint(e.float_value * 8) / 8;
+  const bool exact =
+      e.type == DType::kF64 || !std::isfinite(e.float_value) || e.float_value == std::nearbyint(e.float_value * 8) / 8;
   const std::string bits = std::to_string(bits_of(e.type));
   // A literal is a value of its dtype: 0.1 in f32 is not 0.1 in f64.
-  return number_type(e.type) + "{" + (exact && std::fabs(e.float_value) < 16 ? number : "rounded<" + bits + ">(" + number + ")") + "}";
+  return number_type(e.type) + "{" +
+         (exact && std::fabs(e.float_value) < 16 ? number : "rounded<" + bits + ">(" + number + ")") + "}";
 }
 
 std::string Printer::subscript_list(const std::vector<ExprPtr>& subscripts) {
@@ -153,11 +158,18 @@ std::string Printer::unary_text(const ExprPtr& e) {
   switch (e->op) {
     case Op::kNeg: return "neg" + t + a + ")";
     case Op::kNot: return "calc<bool>([](bool p) { return !p; }, " + a + ")";
-    case Op::kBitNot: return "calc" + t + (type == DType::kBool ? "[](bool p) { return !p; }, " : "[](auto p) { return ~p; }, ") + a + ")";
-    case Op::kAbs: return is_signed(type) ? "calc" + t + "[](auto p) { return p < 0 ? 0 - static_cast<std::uint64_t>(p) : static_cast<std::uint64_t>(p); }, " + a + ")" : a;
+    case Op::kBitNot:
+      return "calc" + t + (type == DType::kBool ? "[](bool p) { return !p; }, " : "[](auto p) { return ~p; }, ") + a + ")";
+    case Op::kAbs:
+      return is_signed(type)
+                 ? "calc" + t +
+                       "[](auto p) { return p < 0 ? 0 - static_cast<std::uint64_t>(p) : static_cast<std::uint64_t>(p); }, " +
+                       a + ")"
+                 : a;
     case Op::kSign: return "calc" + t + "[](auto p) { return (p > 0) - (p < 0); }, " + a + ")";
-    case Op::kIsNan: case Op::kIsInf: return "calc<bool>([](bool) { return false; }, " + a + ")";
-    default: return a;   // floor, ceil, round, trunc of an integer
+    case Op::kIsNan:
+    case Op::kIsInf: return "calc<bool>([](bool) { return false; }, " + a + ")";
+    default: return a;  // floor, ceil, round, trunc of an integer
   }
 }
 
@@ -165,15 +177,24 @@ std::string Printer::real_binary_text(const ExprPtr& e) {
   const std::string a = value(e->args[0]);
   const std::string b = value(e->args[1]);
   switch (e->op) {
-    case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kDiv: return "(" + a + infix(e->op) + b + ")";
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kDiv: return "(" + a + infix(e->op) + b + ")";
     case Op::kMin: return "min(" + a + ", " + b + ")";
     case Op::kMax: return "max(" + a + ", " + b + ")";
     case Op::kCFMin: use(Piece::kFmaxFmin); return "fmin(" + a + ", " + b + ")";
     case Op::kCFMax: use(Piece::kFmaxFmin); return "fmax(" + a + ", " + b + ")";
     case Op::kPow: use(Piece::kPower); return "pow(" + a + ", " + b + ")";
-    case Op::kFMod: case Op::kTruncMod: use(Piece::kRemainder); return "remainder([](double q) { return std::trunc(q); }, " + a + ", " + b + ")";
-    case Op::kFloorMod: use(Piece::kRemainder); return "remainder([](double q) { return std::floor(q); }, " + a + ", " + b + ")";
-    case Op::kFloorDiv: case Op::kTruncDiv: {
+    case Op::kFMod:
+    case Op::kTruncMod:
+      use(Piece::kRemainder);
+      return "remainder([](double q) { return std::trunc(q); }, " + a + ", " + b + ")";
+    case Op::kFloorMod:
+      use(Piece::kRemainder);
+      return "remainder([](double q) { return std::floor(q); }, " + a + ", " + b + ")";
+    case Op::kFloorDiv:
+    case Op::kTruncDiv: {
       const Op step = e->op == Op::kFloorDiv ? Op::kFloor : Op::kTrunc;
       use(Piece::kMath);
       functions_.insert(step);
@@ -192,7 +213,9 @@ std::string Printer::whole_binary_text(const ExprPtr& e) {
   use(Piece::kIntegers);
   const std::string operands = value(e->args[0]) + ", " + value(e->args[1]) + ")";
   const std::string type = c_type(e->args[0]->type);
-  const auto lambda = [&](const std::string& body) { return "calc<" + type + ">([](auto p, auto q) { return " + body + "; }, " + operands; };
+  const auto lambda = [&](const std::string& body) {
+    return "calc<" + type + ">([](auto p, auto q) { return " + body + "; }, " + operands;
+  };
   switch (e->op) {
     case Op::kAdd: return "add<" + type + ">(" + operands;
     case Op::kSub: return "sub<" + type + ">(" + operands;
@@ -201,13 +224,17 @@ std::string Printer::whole_binary_text(const ExprPtr& e) {
     case Op::kShr: return "shift_right<" + type + ">(" + operands;
     case Op::kAnd: return "both(" + operands;
     case Op::kOr: return "either(" + operands;
-    case Op::kDiv: case Op::kTruncDiv: return lambda("quotient(p, q)");
-    case Op::kTruncMod: case Op::kFMod: return lambda("residue(p, q)");
+    case Op::kDiv:
+    case Op::kTruncDiv: return lambda("quotient(p, q)");
+    case Op::kTruncMod:
+    case Op::kFMod: return lambda("residue(p, q)");
     case Op::kFloorDiv: return lambda("floor_quotient(p, q)");
     case Op::kFloorMod: return lambda("floor_residue(p, q)");
     case Op::kPow: return lambda("power(p, static_cast<std::int64_t>(q))");
-    case Op::kMin: case Op::kCFMin: return lambda("p < q ? p : q");
-    case Op::kMax: case Op::kCFMax: return lambda("p > q ? p : q");
+    case Op::kMin:
+    case Op::kCFMin: return lambda("p < q ? p : q");
+    case Op::kMax:
+    case Op::kCFMax: return lambda("p > q ? p : q");
     default: return lambda(std::string("p") + infix(e->op) + "q");
   }
 }

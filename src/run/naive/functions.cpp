@@ -11,22 +11,22 @@ namespace {
 struct Function {
   Op op;
   const char* name;
-  const char* body;   // of a double x
-  const char* kind;   // math, step, wave, or sqrt for a correctly rounded one
+  const char* body;  // of a double x
+  const char* kind;  // math, step, wave, or sqrt for a correctly rounded one
 };
 constexpr std::array kFunctions = {
-    Function{Op::kExp, "exp", "std::exp(x)", "math"},       Function{Op::kLog, "log", "std::log(x)", "math"},
-    Function{Op::kSqrt, "sqrt", "std::sqrt(x)", "sqrt"},    Function{Op::kRsqrt, "rsqrt", "1 / std::sqrt(x)", "math"},
-    Function{Op::kTanh, "tanh", "std::tanh(x)", "math"},    Function{Op::kErf, "erf", "std::erf(x)", "math"},
+    Function{Op::kExp, "exp", "std::exp(x)", "math"},           Function{Op::kLog, "log", "std::log(x)", "math"},
+    Function{Op::kSqrt, "sqrt", "std::sqrt(x)", "sqrt"},        Function{Op::kRsqrt, "rsqrt", "1 / std::sqrt(x)", "math"},
+    Function{Op::kTanh, "tanh", "std::tanh(x)", "math"},        Function{Op::kErf, "erf", "std::erf(x)", "math"},
     Function{Op::kSigmoid, "sigmoid", "sigmoid_of(x)", "math"}, Function{Op::kFloor, "floor", "std::floor(x)", "step"},
-    Function{Op::kCeil, "ceil", "std::ceil(x)", "step"},    Function{Op::kRound, "round", "std::nearbyint(x)", "step"},
-    Function{Op::kTrunc, "trunc", "std::trunc(x)", "step"}, Function{Op::kSign, "sign", "sign_of(x)", "step"},
-    Function{Op::kSin, "sin", "std::sin(x)", "wave"},       Function{Op::kCos, "cos", "std::cos(x)", "wave"},
-    Function{Op::kTan, "tan", "std::tan(x)", "math"},       Function{Op::kAsin, "asin", "std::asin(x)", "math"},
-    Function{Op::kAcos, "acos", "std::acos(x)", "math"},    Function{Op::kAtan, "atan", "std::atan(x)", "math"},
-    Function{Op::kSinh, "sinh", "std::sinh(x)", "math"},    Function{Op::kCosh, "cosh", "std::cosh(x)", "math"},
-    Function{Op::kAsinh, "asinh", "std::asinh(x)", "math"}, Function{Op::kAcosh, "acosh", "std::acosh(x)", "math"},
-    Function{Op::kAtanh, "atanh", "std::atanh(x)", "math"}, Function{Op::kLog1p, "log1p", "std::log1p(x)", "math"},
+    Function{Op::kCeil, "ceil", "std::ceil(x)", "step"},        Function{Op::kRound, "round", "std::nearbyint(x)", "step"},
+    Function{Op::kTrunc, "trunc", "std::trunc(x)", "step"},     Function{Op::kSign, "sign", "sign_of(x)", "step"},
+    Function{Op::kSin, "sin", "std::sin(x)", "wave"},           Function{Op::kCos, "cos", "std::cos(x)", "wave"},
+    Function{Op::kTan, "tan", "std::tan(x)", "math"},           Function{Op::kAsin, "asin", "std::asin(x)", "math"},
+    Function{Op::kAcos, "acos", "std::acos(x)", "math"},        Function{Op::kAtan, "atan", "std::atan(x)", "math"},
+    Function{Op::kSinh, "sinh", "std::sinh(x)", "math"},        Function{Op::kCosh, "cosh", "std::cosh(x)", "math"},
+    Function{Op::kAsinh, "asinh", "std::asinh(x)", "math"},     Function{Op::kAcosh, "acosh", "std::acosh(x)", "math"},
+    Function{Op::kAtanh, "atanh", "std::atanh(x)", "math"},     Function{Op::kLog1p, "log1p", "std::log1p(x)", "math"},
     Function{Op::kExpm1, "expm1", "std::expm1(x)", "math"}};
 
 const Function& function_of(Op op) {
@@ -64,7 +64,7 @@ const char* c_type(DType type) {
     case DType::kU64: return "std::uint64_t";
     case DType::kF32: return "float";
     case DType::kF64: return "double";
-    default: return "std::uint16_t";   // patterns of f16 and bf16
+    default: return "std::uint16_t";  // patterns of f16 and bf16
   }
 }
 

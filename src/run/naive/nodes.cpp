@@ -39,7 +39,8 @@ std::string Printer::shape_text(const Tensor& tensor) {
 void Printer::print_node(std::size_t n) {
   const Node& node = program_.nodes[n];
   out.open("void " + method_name(n) + "()");
-  for (const std::string& name : defined_by(node)) out.line(tensor_name(name) + ".shape(" + shape_text(program_.tensor(name)) + ");");
+  for (const std::string& name : defined_by(node))
+    out.line(tensor_name(name) + ".shape(" + shape_text(program_.tensor(name)) + ");");
   for (const Equation& q : node.equations) print_equation(q);
   element_ = "std::string(\"of a statement\")";
   print_loops(node.loops);
@@ -67,7 +68,7 @@ void Printer::print_equation(const Equation& q) {
     ++opened;
   }
   const std::string tensor = tensor_name(q.tensor);
-  const std::string computed = value(q.value);   // prints its reductions first
+  const std::string computed = value(q.value);  // prints its reductions first
   out.line(tensor + ".set(" + tensor + ".at(" + indices + "), " + computed + ");");
   for (; opened > 0; --opened) out.close();
 }
@@ -83,7 +84,9 @@ std::string Printer::accumulator(const Expr& e) {
     use(Piece::kIntegers);
     return "fold([](Whole p, Whole q) { return " + f + "; }, " + start + ")";
   };
-  const auto limit = [&](const char* which) { return "static_cast<std::int64_t>(std::numeric_limits<" + type + ">::" + which + "())"; };
+  const auto limit = [&](const char* which) {
+    return "static_cast<std::int64_t>(std::numeric_limits<" + type + ">::" + which + "())";
+  };
   switch (r.kind) {
     case ReduceKind::kSum:
       if (floats) return use(Piece::kSum), "Sum<" + bits + ">()";
@@ -110,7 +113,8 @@ std::string Printer::accumulator(const Expr& e) {
 
 std::string Printer::reduction_text(const ExprPtr& e) {
   const Reduction& r = *e->reduction;
-  const std::string name = names_.of("reduction " + std::to_string(reductions_), to_text(r.kind) + "_" + std::to_string(reductions_));
+  const std::string name =
+      names_.of("reduction " + std::to_string(reductions_), to_text(r.kind) + "_" + std::to_string(reductions_));
   ++reductions_;
   out.line("auto " + name + " = " + accumulator(*e) + ";");
   std::size_t opened = 0;
@@ -145,8 +149,8 @@ void Printer::print_loops(const LoopBody& body) {
     switch (s.kind) {
       case LoopStatement::Kind::kFor: {
         const std::string name = index_name(s.name);
-        out.open("for (std::int64_t " + name + " = " + index_text(s.first) + "; " + name + (s.step > 0 ? " < " : " > ") + index_text(s.bound) +
-                 "; " + name + " += " + std::to_string(s.step) + ")");
+        out.open("for (std::int64_t " + name + " = " + index_text(s.first) + "; " + name + (s.step > 0 ? " < " : " > ") +
+                 index_text(s.bound) + "; " + name + " += " + std::to_string(s.step) + ")");
         print_loops(s.body);
         out.close();
         break;

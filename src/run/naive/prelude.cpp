@@ -1,14 +1,15 @@
 // The helpers of a naive program, as C++17 text: numbers with error bounds, arrays, reductions, integer rules.
 //
-// It states in plain code what src/run/reference/error_model.hpp states for the interpreter; tests hold the two together. Pieces
-// are emitted only where a program uses them, so that an exported main.cpp stays short.
+// It states in plain code what src/run/reference/error_model.hpp states for the interpreter; tests hold the two together.
+// Pieces are emitted only where a program uses them, so that an exported main.cpp stays short.
 #include "src/run/naive/prelude.hpp"
 
 namespace facet::naive {
 
 namespace {
 
-constexpr const char* kReal = R"(// A number and how far a correct kernel may be from it. P: significant bits of the dtype (24 f32, 53 f64, 11 f16, 8 bf16).
+constexpr const char* kReal =
+    R"(// A number and how far a correct kernel may be from it. P: significant bits of the dtype (24 f32, 53 f64, 11 f16, 8 bf16).
 // b = 0: every correct kernel computes exactly v. b = infinity: hangs on a comparison that rounding may turn over.
 constexpr double kInf = std::numeric_limits<double>::infinity();
 template <int P> struct Real { double v = 0, b = 0; };
@@ -88,7 +89,8 @@ template <int P> Real<P> fmax(Real<P> a, Real<P> b) { return continuous([](doubl
 template <int P> Real<P> fmin(Real<P> a, Real<P> b) { return continuous([](double x, double y) { return std::fmin(x, y); }, a, b); }
 )";
 
-constexpr const char* kMath = R"(// A mathematical function within `ulps` half ulps; monotone between the ends of the operand's interval.
+constexpr const char* kMath =
+    R"(// A mathematical function within `ulps` half ulps; monotone between the ends of the operand's interval.
 template <int P, class F> Real<P> math(F f, Real<P> a, double ulps = 8) {
   const double v = f(a.v);
   if (!(a.b < kInf)) return {v, kInf};
@@ -118,7 +120,8 @@ constexpr const char* kPower = R"(template <int P> Real<P> pow(Real<P> a, Real<P
 }
 )";
 
-constexpr const char* kRemainder = R"(// Remainders jump where the quotient crosses an integer; `whole` is std::trunc (fmod) or std::floor.
+constexpr const char* kRemainder =
+    R"(// Remainders jump where the quotient crosses an integer; `whole` is std::trunc (fmod) or std::floor.
 template <int P, class F> Real<P> remainder(F whole, Real<P> a, Real<P> b) {
   const auto f = [&](double x, double y) { return whole(-0.5) == 0 ? std::fmod(x, y) : x - y * std::floor(x / y); };
   const double v = f(a.v, b.v), room = std::fabs(b.v) - b.b, q = a.v / b.v;
@@ -179,7 +182,8 @@ template <class T, int P> Whole to_whole(Real<P> a) {
 }
 )";
 
-constexpr const char* kIntegers = R"(// Integers wrap in their dtype T; x / 0 and x % 0 are 0, MIN / -1 is MIN; shift counts are taken modulo the width.
+constexpr const char* kIntegers =
+    R"(// Integers wrap in their dtype T; x / 0 and x % 0 are 0, MIN / -1 is MIN; shift counts are taken modulo the width.
 template <class T> T quotient(T a, T b) { return b == 0 ? T(0) : std::numeric_limits<T>::is_signed && b == T(-1) ? static_cast<T>(0 - static_cast<std::uint64_t>(a)) : static_cast<T>(a / b); }
 template <class T> T residue(T a, T b) { return b == 0 || (std::numeric_limits<T>::is_signed && b == T(-1)) ? T(0) : static_cast<T>(a % b); }
 template <class T> T floor_quotient(T a, T b) { return static_cast<T>(quotient(a, b) - (residue(a, b) != 0 && (a < 0) != (b < 0))); }
@@ -201,7 +205,8 @@ template <class T> Whole shift_left(Whole a, Whole b) { return {wrapped<T>(stati
 template <class T> Whole shift_right(Whole a, Whole b) { return {static_cast<std::int64_t>(static_cast<T>(static_cast<T>(a.v) >> (b.v & (std::int64_t(sizeof(T)) * 8 - 1)))), worse(a, b)}; }
 )";
 
-constexpr const char* kIndex = R"(inline std::int64_t floor_div(std::int64_t a, std::int64_t b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+constexpr const char* kIndex =
+    R"(inline std::int64_t floor_div(std::int64_t a, std::int64_t b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 inline std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return b == 0 ? 0 : a - b * floor_div(a, b); }
 inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 inline std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
@@ -240,7 +245,8 @@ template <class T> struct Array {
 };
 )";
 
-constexpr const char* kStores = R"(// Stores of loop nests round to the dtype. Sums may be added in any order: each addition costs u times the sum of |terms|.
+constexpr const char* kStores =
+    R"(// Stores of loop nests round to the dtype. Sums may be added in any order: each addition costs u times the sum of |terms|.
 template <int P> Real<P> stored(Real<P> x) { return {rounded<P>(x.v), x.b == 0 || !std::isfinite(x.v) ? x.b : x.b + Facts<P>::unit * std::fabs(x.v)}; }
 inline Whole stored(Whole x) { return x; }
 template <int P> Real<P> added(Real<P> s, Real<P> t, float& magnitude) {
@@ -267,7 +273,8 @@ template <class T> struct Scalar {
 };
 )";
 
-constexpr const char* kSum = R"(// A sum of n terms, added in any order, is within (n - 1) u sum|terms|; small integers add exactly.
+constexpr const char* kSum =
+    R"(// A sum of n terms, added in any order, is within (n - 1) u sum|terms|; small integers add exactly.
 template <int P> struct Sum {
   double v = 0, size = 0, b = 0, n = 0;
   bool integral = true;
@@ -322,7 +329,8 @@ constexpr const char* kFold = R"(template <class F> struct Fold {   // a reducti
 template <class F> Fold<F> fold(F f, std::int64_t start) { return {f, {start, 0}}; }
 )";
 
-constexpr const char* kArg = R"(template <int P, int S> struct ArgReal {   // first position of the largest (S = 1) or smallest term; the first NaN wins
+constexpr const char* kArg =
+    R"(template <int P, int S> struct ArgReal {   // first position of the largest (S = 1) or smallest term; the first NaN wins
   std::int64_t position = 0;
   Real<P> best{-S * kInf, 0};
   double rival = -kInf;   // the highest upper end among the others, exact ties apart
@@ -359,7 +367,8 @@ template <class T, int S> struct ArgWhole {
 };
 )";
 
-constexpr const char* kGather = R"(// Data-dependent subscripts are clamped; the first one outside is remembered with the element that asked for it.
+constexpr const char* kGather =
+    R"(// Data-dependent subscripts are clamped; the first one outside is remembered with the element that asked for it.
 static std::int64_t g_gathers = 0;
 static std::string g_first_gather;
 template <class Element> std::int64_t gather(std::int64_t i, std::int64_t extent, const char* text, Element element) {
@@ -397,32 +406,115 @@ struct PieceText {
   const char* text;
 };
 constexpr PieceText kPieces[] = {
-    {Piece::kReal, kReal},       {Piece::kFmaxFmin, kFmaxFmin}, {Piece::kMath, kMath},   {Piece::kPower, kPower},
-    {Piece::kRemainder, kRemainder}, {Piece::kWhole, kWhole},   {Piece::kIntegers, kIntegers}, {Piece::kIndex, kIndex},
-    {Piece::kArray, kArray},     {Piece::kStores, kStores},     {Piece::kSum, kSum},     {Piece::kProduct, kProduct},
-    {Piece::kExtremum, kExtremum}, {Piece::kFold, kFold},       {Piece::kArg, kArg},     {Piece::kGather, kGather},
-    {Piece::kHalf, kHalf},       {Piece::kBrain, kBrain}};
+    {Piece::kReal, kReal},           {Piece::kFmaxFmin, kFmaxFmin}, {Piece::kMath, kMath},         {Piece::kPower, kPower},
+    {Piece::kRemainder, kRemainder}, {Piece::kWhole, kWhole},       {Piece::kIntegers, kIntegers}, {Piece::kIndex, kIndex},
+    {Piece::kArray, kArray},         {Piece::kStores, kStores},     {Piece::kSum, kSum},           {Piece::kProduct, kProduct},
+    {Piece::kExtremum, kExtremum},   {Piece::kFold, kFold},         {Piece::kArg, kArg},           {Piece::kGather, kGather},
+    {Piece::kHalf, kHalf},           {Piece::kBrain, kBrain}};
 
 }  // namespace
 
 std::string prelude_text(const std::set<Piece>& used) {
   std::string text;
   for (const PieceText& p : kPieces) {
-    const bool always = p.piece == Piece::kReal || p.piece == Piece::kWhole || p.piece == Piece::kIndex || p.piece == Piece::kArray;
+    const bool always =
+        p.piece == Piece::kReal || p.piece == Piece::kWhole || p.piece == Piece::kIndex || p.piece == Piece::kArray;
     if (always || used.count(p.piece)) text += std::string(p.text) + "\n";
   }
   return text;
 }
 
 const std::set<std::string>& prelude_words() {
-  static const std::set<std::string> words = {
-      "Real", "Facts", "Whole", "Array", "Scalar", "Sum", "Product", "Extremum", "Fold", "ArgReal", "ArgWhole", "kInf", "rounded", "exact",
-      "finish", "alike", "corners", "max_of", "min_of", "continuous", "max", "min", "abs", "fmax", "fmin", "math", "step", "wave",
-      "sigmoid_of", "sign_of", "pow", "remainder", "worse", "wrapped", "compare", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "convert", "is_nan", "is_inf", "select", "both", "either", "to_real",
-      "to_real_unsigned", "saturated", "to_whole", "quotient", "residue", "floor_quotient", "floor_residue", "power", "calc", "add",
-      "sub", "mul", "neg", "shift_left", "shift_right", "floor_div", "floor_mod", "smaller", "larger", "inside", "round_up", "stored",
-      "added", "store", "accumulate", "fold", "gather", "g_gathers", "g_first_gather", "wrapped_gather", "element_name", "half_value",
-      "brain_value", "run", "Naive", "std", "naive_impl", "k", "symbols", "inputs", "outputs", "bounds"};
+  static const std::set<std::string> words = {"Real",
+                                              "Facts",
+                                              "Whole",
+                                              "Array",
+                                              "Scalar",
+                                              "Sum",
+                                              "Product",
+                                              "Extremum",
+                                              "Fold",
+                                              "ArgReal",
+                                              "ArgWhole",
+                                              "kInf",
+                                              "rounded",
+                                              "exact",
+                                              "finish",
+                                              "alike",
+                                              "corners",
+                                              "max_of",
+                                              "min_of",
+                                              "continuous",
+                                              "max",
+                                              "min",
+                                              "abs",
+                                              "fmax",
+                                              "fmin",
+                                              "math",
+                                              "step",
+                                              "wave",
+                                              "sigmoid_of",
+                                              "sign_of",
+                                              "pow",
+                                              "remainder",
+                                              "worse",
+                                              "wrapped",
+                                              "compare",
+                                              "less",
+                                              "less_equal",
+                                              "greater",
+                                              "greater_equal",
+                                              "equal",
+                                              "not_equal",
+                                              "convert",
+                                              "is_nan",
+                                              "is_inf",
+                                              "select",
+                                              "both",
+                                              "either",
+                                              "to_real",
+                                              "to_real_unsigned",
+                                              "saturated",
+                                              "to_whole",
+                                              "quotient",
+                                              "residue",
+                                              "floor_quotient",
+                                              "floor_residue",
+                                              "power",
+                                              "calc",
+                                              "add",
+                                              "sub",
+                                              "mul",
+                                              "neg",
+                                              "shift_left",
+                                              "shift_right",
+                                              "floor_div",
+                                              "floor_mod",
+                                              "smaller",
+                                              "larger",
+                                              "inside",
+                                              "round_up",
+                                              "stored",
+                                              "added",
+                                              "store",
+                                              "accumulate",
+                                              "fold",
+                                              "gather",
+                                              "g_gathers",
+                                              "g_first_gather",
+                                              "wrapped_gather",
+                                              "element_name",
+                                              "half_value",
+                                              "brain_value",
+                                              "run",
+                                              "Naive",
+                                              "std",
+                                              "naive_impl",
+                                              "k",
+                                              "symbols",
+                                              "inputs",
+                                              "outputs",
+                                              "bounds"};
   return words;
 }
 

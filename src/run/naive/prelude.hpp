@@ -8,8 +8,24 @@
 namespace facet::naive {
 
 enum class Piece : std::uint8_t {
-  kReal, kFmaxFmin, kMath, kPower, kRemainder, kWhole, kIntegers, kIndex, kArray, kStores, kSum, kProduct, kExtremum, kFold, kArg,
-  kGather, kHalf, kBrain
+  kReal,
+  kFmaxFmin,
+  kMath,
+  kPower,
+  kRemainder,
+  kWhole,
+  kIntegers,
+  kIndex,
+  kArray,
+  kStores,
+  kSum,
+  kProduct,
+  kExtremum,
+  kFold,
+  kArg,
+  kGather,
+  kHalf,
+  kBrain
 };
 
 // C++17 text of the pieces in `used` and of those every program needs, in an order in which they compile.

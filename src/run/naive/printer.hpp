@@ -56,8 +56,8 @@ class Printer {
   const Program& program_;
   NameTable names_;
   std::set<Piece> pieces_;
-  std::set<Op> functions_;        // mathematical functions that need a wrapper
-  std::string element_;           // C++ text naming the element being computed, for gathers
+  std::set<Op> functions_;  // mathematical functions that need a wrapper
+  std::string element_;     // C++ text naming the element being computed, for gathers
   int reductions_ = 0;
 };
 

@@ -25,15 +25,16 @@ struct Storage {
   bool is_float = true;
   std::vector<std::int64_t> extents, strides;
   std::int64_t count = 0;
-  std::vector<double> floats;             // is_float
-  std::vector<std::int64_t> ints;         // otherwise
-  std::vector<float> bounds;              // per element; empty: all exact
-  std::vector<float> magnitudes;          // sum of |terms| of elements that are sum-updated in loops; empty: not needed
-  std::vector<std::uint8_t> defined;      // empty: everywhere
+  std::vector<double> floats;         // is_float
+  std::vector<std::int64_t> ints;     // otherwise
+  std::vector<float> bounds;          // per element; empty: all exact
+  std::vector<float> magnitudes;      // sum of |terms| of elements that are sum-updated in loops; empty: not needed
+  std::vector<std::uint8_t> defined;  // empty: everywhere
 
   Value load(std::int64_t at) const {
     const double bound = bounds.empty() ? 0.0 : static_cast<double>(bounds[static_cast<std::size_t>(at)]);
-    return is_float ? float_value(floats[static_cast<std::size_t>(at)], bound) : int_value(ints[static_cast<std::size_t>(at)], bound);
+    return is_float ? float_value(floats[static_cast<std::size_t>(at)], bound)
+                    : int_value(ints[static_cast<std::size_t>(at)], bound);
   }
   void store(std::int64_t at, Value v) {
     if (is_float) {
@@ -61,18 +62,33 @@ struct Linear {
 };
 
 enum class Do : std::uint8_t {
-  kConstant, kLinear, kLoad, kFloatAdd, kFloatSub, kFloatMul, kFloatUnary, kFloatBinary, kFloatCompare, kIntUnary, kIntBinary,
-  kFloatToFloat, kFloatToInt, kIntToFloat, kIntToInt, kSelect, kReduce
+  kConstant,
+  kLinear,
+  kLoad,
+  kFloatAdd,
+  kFloatSub,
+  kFloatMul,
+  kFloatUnary,
+  kFloatBinary,
+  kFloatCompare,
+  kIntUnary,
+  kIntBinary,
+  kFloatToFloat,
+  kFloatToInt,
+  kIntToFloat,
+  kIntToInt,
+  kSelect,
+  kReduce
 };
 
 struct Instruction {
   Do what = Do::kConstant;
   Op op = Op::kLiteral;
-  DType type = DType::kF32;       // of the operands (operations) or the result (casts, kSelect)
-  DType from = DType::kF32;       // casts
-  int to = 0;                     // registers
+  DType type = DType::kF32;  // of the operands (operations) or the result (casts, kSelect)
+  DType from = DType::kF32;  // casts
+  int to = 0;                // registers
   int a = 0, b = 0, c = 0;
-  int extra = 0;                  // kLinear, kLoad, kReduce: position in the code's tables
+  int extra = 0;  // kLinear, kLoad, kReduce: position in the code's tables
   Value constant = {};
   FloatFacts facts = {};
 };
@@ -83,17 +99,17 @@ using CodePtr = std::shared_ptr<const Code>;
 // An integer expression of slots: linear, or general code.
 struct IndexCode {
   Linear linear;
-  CodePtr code;                   // null: linear
+  CodePtr code;  // null: linear
 };
 
 struct LoadCode {
   const Storage* from = nullptr;
   std::vector<IndexCode> subscripts;
-  std::vector<bool> gather;       // the subscript depends on data: clamped instead of refused
-  bool wraps = false;             // negative gather subscripts wrap once first (ONNX)
+  std::vector<bool> gather;  // the subscript depends on data: clamped instead of refused
+  bool wraps = false;        // negative gather subscripts wrap once first (ONNX)
   bool has_pad = false;
   Value pad = {};
-  std::string text;               // for messages
+  std::string text;  // for messages
 };
 
 struct RangeCode {
@@ -103,7 +119,7 @@ struct RangeCode {
 
 struct ReduceCode {
   ReduceKind kind = ReduceKind::kSum;
-  DType type = DType::kF32;       // accumulator
+  DType type = DType::kF32;  // accumulator
   DType body_type = DType::kF32;
   FloatFacts facts = {};
   std::vector<RangeCode> ranges;
@@ -116,7 +132,7 @@ struct Code {
   std::vector<Linear> linears;
   std::vector<LoadCode> loads;
   std::vector<ReduceCode> reductions;
-  int result = 0;                 // register
+  int result = 0;  // register
 };
 
 // The state of a run. `violations` are user errors met on the way (reads outside, undefined elements), `gathers` the
@@ -124,21 +140,21 @@ struct Code {
 struct State {
   std::vector<Value> registers;
   std::vector<std::int64_t> slots;
-  std::string element_tensor;     // the element being computed, for messages
+  std::string element_tensor;  // the element being computed, for messages
   std::vector<int> element_slots;
   std::vector<std::string> violations;
   std::vector<std::string> gathers;
   std::int64_t gather_count = 0;
-  std::int64_t budget = std::numeric_limits<std::int64_t>::max();   // terms and lazy elements left; below 0 the run is given up
+  std::int64_t budget = std::numeric_limits<std::int64_t>::max();  // terms and lazy elements left; below 0 the run is given up
 };
 
-// Turns names into numbers. Registers and slots are given out once per run; within a node slots are per name, so reuse of a name
-// in another scope is harmless: every range writes its slot before its body reads it.
+// Turns names into numbers. Registers and slots are given out once per run; within a node slots are per name, so reuse of a
+// name in another scope is harmless: every range writes its slot before its body reads it.
 struct Compiler {
   const SymbolValues* symbols = nullptr;
   std::map<std::string, std::unique_ptr<Storage>>* storage = nullptr;
   bool flush_denormals = false;
-  std::map<std::string, int> slots;   // of the node being compiled
+  std::map<std::string, int> slots;  // of the node being compiled
   int slot_count = 0;
   int registers = 0;
 

@@ -57,7 +57,10 @@ bool Compiler::linear_of(const ExprPtr& e, Linear* out) {
       }
       return true;
     }
-    case Op::kNeg: case Op::kAdd: case Op::kSub: case Op::kMul: break;
+    case Op::kNeg:
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul: break;
     default: return false;
   }
   Linear a, b;
@@ -126,7 +129,7 @@ int Compiler::emit_read(Code& code, const ExprPtr& e) {
   }
   if (e->pad) {
     load.has_pad = true;
-    const Code pad = *compile(e->pad);   // a constant of the tensor's dtype, possibly -1.0 or a cast
+    const Code pad = *compile(e->pad);  // a constant of the tensor's dtype, possibly -1.0 or a cast
     State state;
     state.registers.resize(static_cast<std::size_t>(registers));
     state.slots.resize(static_cast<std::size_t>(slot_count) + 1);
@@ -159,7 +162,8 @@ int Compiler::emit_reduce(Code& code, const ExprPtr& e) {
   reduce.type = e->type;
   reduce.body_type = r.body->type;
   if (is_float(e->type)) reduce.facts = float_facts(e->type, flush_denormals);
-  for (const Range& range : r.ranges) reduce.ranges.push_back({slot_of(range.name), compile_index(range.lower), compile_index(range.upper)});
+  for (const Range& range : r.ranges)
+    reduce.ranges.push_back({slot_of(range.name), compile_index(range.lower), compile_index(range.upper)});
   for (const ExprPtr& condition : r.conditions) reduce.conditions.push_back(compile(condition));
   reduce.body = compile(r.body);
   Instruction in;
@@ -189,12 +193,12 @@ int Compiler::emit_operation(Code& code, const ExprPtr& e) {
     return push(code, in);
   }
   const bool comparison = e->op >= Op::kLt && e->op <= Op::kNe;
-  in.what = unary                ? Do::kFloatUnary
-            : comparison         ? Do::kFloatCompare
-            : e->op == Op::kAdd  ? Do::kFloatAdd
-            : e->op == Op::kSub  ? Do::kFloatSub
-            : e->op == Op::kMul  ? Do::kFloatMul
-                                 : Do::kFloatBinary;
+  in.what = unary               ? Do::kFloatUnary
+            : comparison        ? Do::kFloatCompare
+            : e->op == Op::kAdd ? Do::kFloatAdd
+            : e->op == Op::kSub ? Do::kFloatSub
+            : e->op == Op::kMul ? Do::kFloatMul
+                                : Do::kFloatBinary;
   return push(code, in);
 }
 

@@ -18,7 +18,8 @@ double plain_binary(Op op, double a, double b) {
     case Op::kMul: return a * b;
     case Op::kDiv: return a / b;
     case Op::kPow: return std::pow(a, b);
-    case Op::kFMod: case Op::kTruncMod: return std::fmod(a, b);
+    case Op::kFMod:
+    case Op::kTruncMod: return std::fmod(a, b);
     case Op::kFloorMod: return a - b * std::floor(a / b);
     case Op::kFloorDiv: return std::floor(a / b);
     case Op::kTruncDiv: return std::trunc(a / b);
@@ -83,8 +84,8 @@ Value remainder(Op op, DType type, const FloatFacts& facts, Value a, Value b) {
   if (!(room > 0)) return float_value(v, kAmbiguous);
   const double q = a.f / b.f;
   const double slack = (a.bound + std::fabs(q) * b.bound) / room;
-  const bool jumps = op == Op::kFloorMod ? std::floor(q - slack) != std::floor(q + slack)
-                                         : std::trunc(q - slack) != std::trunc(q + slack);
+  const bool jumps =
+      op == Op::kFloorMod ? std::floor(q - slack) != std::floor(q + slack) : std::trunc(q - slack) != std::trunc(q + slack);
   if (jumps) return float_value(v, kAmbiguous);
   return finish(type, facts, v, a.bound + std::fabs(q) * b.bound);
 }
@@ -122,9 +123,7 @@ double plain_unary(Op op, double a) {
   }
 }
 
-bool is_step(Op op) {
-  return op == Op::kFloor || op == Op::kCeil || op == Op::kTrunc || op == Op::kRound || op == Op::kSign;
-}
+bool is_step(Op op) { return op == Op::kFloor || op == Op::kCeil || op == Op::kTrunc || op == Op::kRound || op == Op::kSign; }
 
 // How far f moves when its operand moves by the bound: both ends for monotone functions, Lipschitz for sine and cosine.
 double propagate_unary(Op op, Value a, double v) {
@@ -178,7 +177,7 @@ Value float_unary(Op op, DType type, const FloatFacts& facts, Value a) {
     const bool both = same_nonfinite(plain_unary(op, a.f - a.bound), v) && same_nonfinite(plain_unary(op, a.f + a.bound), v);
     return float_value(v, both ? 0 : kAmbiguous);
   }
-  if (!std::isfinite(a.f)) return float_value(v, 0);   // exp(-inf) = 0, tanh(inf) = 1
+  if (!std::isfinite(a.f)) return float_value(v, 0);  // exp(-inf) = 0, tanh(inf) = 1
   const double propagated = propagate_unary(op, a, v);
   if (op == Op::kSqrt) return propagated < kAmbiguous ? finish(type, facts, v, propagated) : float_value(v, kAmbiguous);
   return finish_slow(type, facts, v, propagated, 2 * kMathUlps);
@@ -186,10 +185,15 @@ Value float_unary(Op op, DType type, const FloatFacts& facts, Value a) {
 
 Value float_binary(Op op, DType type, const FloatFacts& facts, Value a, Value b) {
   switch (op) {
-    case Op::kMin: case Op::kMax: case Op::kCFMin: case Op::kCFMax: return extremum(op, a, b);
+    case Op::kMin:
+    case Op::kMax:
+    case Op::kCFMin:
+    case Op::kCFMax: return extremum(op, a, b);
     case Op::kDiv: return divide(type, facts, a, b);
     case Op::kPow: return power(type, facts, a, b);
-    case Op::kFMod: case Op::kTruncMod: case Op::kFloorMod: return remainder(op, type, facts, a, b);
+    case Op::kFMod:
+    case Op::kTruncMod:
+    case Op::kFloorMod: return remainder(op, type, facts, a, b);
     case Op::kFloorDiv: return float_unary(Op::kFloor, type, facts, divide(type, facts, a, b));
     case Op::kTruncDiv: return float_unary(Op::kTrunc, type, facts, divide(type, facts, a, b));
     default: return nonfinite(op, a, b, plain_binary(op, a.f, b.f));
@@ -224,8 +228,10 @@ Value float_to_float(DType to, const FloatFacts& facts, Value a) {
 Value float_to_int(DType to, Value a) {
   if (to == DType::kBool) return float_compare(Op::kNe, a, float_value(0));
   const auto convert = [&](double x) -> std::int64_t {
-    if (to == DType::kU64) return std::isnan(x) || x <= 0 ? 0 : x >= 0x1p64 ? -1 : static_cast<std::int64_t>(static_cast<std::uint64_t>(x));
-    if (to == DType::kI64) return std::isnan(x) ? 0 : x >= 0x1p63 ? highest_of(to) : x <= -0x1p63 ? lowest_of(to) : static_cast<std::int64_t>(x);
+    if (to == DType::kU64)
+      return std::isnan(x) || x <= 0 ? 0 : x >= 0x1p64 ? -1 : static_cast<std::int64_t>(static_cast<std::uint64_t>(x));
+    if (to == DType::kI64)
+      return std::isnan(x) ? 0 : x >= 0x1p63 ? highest_of(to) : x <= -0x1p63 ? lowest_of(to) : static_cast<std::int64_t>(x);
     return static_cast<std::int64_t>(round_to(to, x));
   };
   const std::int64_t result = convert(a.f);
@@ -236,7 +242,7 @@ Value float_to_int(DType to, Value a) {
 
 Value int_to_float(DType from, DType to, Value a) {
   const bool wide_unsigned = from == DType::kU64;
-  if (to == DType::kF32)   // one rounding, not two
+  if (to == DType::kF32)  // one rounding, not two
     return float_value(wide_unsigned ? static_cast<float>(static_cast<std::uint64_t>(a.i)) : static_cast<float>(a.i), a.bound);
   const double v = wide_unsigned ? static_cast<double>(static_cast<std::uint64_t>(a.i)) : static_cast<double>(a.i);
   return float_value(round_to(to, v), a.bound);

@@ -24,10 +24,11 @@ inline Value finish(DType type, const FloatFacts& facts, double v, double propag
 }
 
 Value float_unary(Op op, DType type, const FloatFacts& facts, Value a);
-Value float_binary(Op op, DType type, const FloatFacts& facts, Value a, Value b);   // the less frequent ones, and non-finite cases
-Value float_compare(Op op, Value a, Value b);                                       // -> bool
-Value float_to_float(DType to, const FloatFacts& to_facts, Value a);                // rounds
-Value float_to_int(DType to, Value a);                                              // truncates, saturates
+Value float_binary(Op op, DType type, const FloatFacts& facts, Value a,
+                   Value b);                                          // the less frequent ones, and non-finite cases
+Value float_compare(Op op, Value a, Value b);                         // -> bool
+Value float_to_float(DType to, const FloatFacts& to_facts, Value a);  // rounds
+Value float_to_int(DType to, Value a);                                // truncates, saturates
 Value int_to_float(DType from, DType to, Value a);
 Value choose(bool is_float, Value condition, Value then, Value otherwise);
 

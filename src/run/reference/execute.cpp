@@ -10,7 +10,7 @@ namespace facet::reference {
 
 namespace {
 
-constexpr std::size_t kKept = 8;   // messages kept of each kind
+constexpr std::size_t kKept = 8;  // messages kept of each kind
 
 Value int_binary(const Instruction& in, Value a, Value b) {
   const std::int64_t result = integer_binary(in.op, in.type, a.i, b.i);
@@ -31,8 +31,8 @@ std::string subscript_text(const std::vector<std::int64_t>& at) {
 void note_gather(State& state, const LoadCode& load, std::int64_t wanted, std::int64_t extent) {
   ++state.gather_count;
   if (state.gathers.size() >= kKept) return;
-  state.gathers.push_back("element " + element_text(state) + ": the gather " + load.text + " wants position " + std::to_string(wanted) +
-                          " of an axis of " + std::to_string(extent));
+  state.gathers.push_back("element " + element_text(state) + ": the gather " + load.text + " wants position " +
+                          std::to_string(wanted) + " of an axis of " + std::to_string(extent));
 }
 
 // One data-dependent subscript: wrapped if the operator wraps, then clamped into the axis.
@@ -78,7 +78,8 @@ Value execute_load(State& state, const LoadCode& load) {
         return pad;
       }
       if (!load.gather[d] || extent == 0) {
-        add_violation(state, element_text(state) + " reads " + load.text + " at " + std::to_string(i) + " outside 0.." + std::to_string(extent));
+        add_violation(state, element_text(state) + " reads " + load.text + " at " + std::to_string(i) + " outside 0.." +
+                                 std::to_string(extent));
         return from.is_float ? float_value(0, kAmbiguous) : int_value(0, kAmbiguous);
       }
       i = clamp_gather(state, load, i, extent);

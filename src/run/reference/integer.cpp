@@ -53,10 +53,15 @@ bool unsigned64(Op op, std::int64_t a, std::int64_t b, std::int64_t* out) {
   const U x = static_cast<U>(a);
   const U y = static_cast<U>(b);
   switch (op) {
-    case Op::kFloorDiv: case Op::kTruncDiv: *out = static_cast<std::int64_t>(y == 0 ? 0 : x / y); return true;
-    case Op::kFloorMod: case Op::kTruncMod: case Op::kFMod: *out = static_cast<std::int64_t>(y == 0 ? 0 : x % y); return true;
-    case Op::kMin: case Op::kCFMin: *out = static_cast<std::int64_t>(std::min(x, y)); return true;
-    case Op::kMax: case Op::kCFMax: *out = static_cast<std::int64_t>(std::max(x, y)); return true;
+    case Op::kFloorDiv:
+    case Op::kTruncDiv: *out = static_cast<std::int64_t>(y == 0 ? 0 : x / y); return true;
+    case Op::kFloorMod:
+    case Op::kTruncMod:
+    case Op::kFMod: *out = static_cast<std::int64_t>(y == 0 ? 0 : x % y); return true;
+    case Op::kMin:
+    case Op::kCFMin: *out = static_cast<std::int64_t>(std::min(x, y)); return true;
+    case Op::kMax:
+    case Op::kCFMax: *out = static_cast<std::int64_t>(std::max(x, y)); return true;
     case Op::kLt: *out = x < y; return true;
     case Op::kLe: *out = x <= y; return true;
     case Op::kGt: *out = x > y; return true;
@@ -72,13 +77,17 @@ std::int64_t raw_binary(Op op, DType type, std::int64_t a, std::int64_t b) {
     case Op::kAdd: return static_cast<std::int64_t>(static_cast<U>(a) + static_cast<U>(b));
     case Op::kSub: return static_cast<std::int64_t>(static_cast<U>(a) - static_cast<U>(b));
     case Op::kMul: return static_cast<std::int64_t>(static_cast<U>(a) * static_cast<U>(b));
-    case Op::kDiv: case Op::kTruncDiv: return trunc_div(a, b);
-    case Op::kTruncMod: case Op::kFMod: return trunc_mod(a, b);
+    case Op::kDiv:
+    case Op::kTruncDiv: return trunc_div(a, b);
+    case Op::kTruncMod:
+    case Op::kFMod: return trunc_mod(a, b);
     case Op::kFloorDiv: return floor_div(a, b);
     case Op::kFloorMod: return floor_mod(a, b);
     case Op::kPow: return power(type, a, b);
-    case Op::kMin: case Op::kCFMin: return std::min(a, b);
-    case Op::kMax: case Op::kCFMax: return std::max(a, b);
+    case Op::kMin:
+    case Op::kCFMin: return std::min(a, b);
+    case Op::kMax:
+    case Op::kCFMax: return std::max(a, b);
     case Op::kLt: return a < b;
     case Op::kLe: return a <= b;
     case Op::kGt: return a > b;
@@ -106,8 +115,12 @@ std::int64_t integer_unary(Op op, DType type, std::int64_t a) {
     case Op::kBitNot: return type == DType::kBool ? a == 0 : wrap(type, ~a);
     case Op::kAbs: return a < 0 && is_signed(type) ? integer_unary(Op::kNeg, type, a) : a;
     case Op::kSign: return type == DType::kU64 ? a != 0 : (a > 0) - (a < 0);
-    case Op::kIsNan: case Op::kIsInf: return 0;
-    case Op::kFloor: case Op::kCeil: case Op::kRound: case Op::kTrunc: return a;
+    case Op::kIsNan:
+    case Op::kIsInf: return 0;
+    case Op::kFloor:
+    case Op::kCeil:
+    case Op::kRound:
+    case Op::kTrunc: return a;
     default: assert(false && "not an integer operation"); return 0;
   }
 }

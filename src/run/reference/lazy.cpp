@@ -29,7 +29,7 @@ Value LazyTensor::at(State& state, std::int64_t offset) {
     state.element_slots.clear();
     for (const RangeCode& r : code.ranges) state.element_slots.push_back(r.slot);
     Value value = execute(state, *code.value);
-    value.bound = static_cast<double>(Storage::round_up(value.bound));   // as stored elements are
+    value.bound = static_cast<double>(Storage::round_up(value.bound));  // as stored elements are
     state.element_tensor = outer_tensor;
     state.element_slots = outer_slots;
     known_.emplace(offset, value);

@@ -13,8 +13,8 @@ class LazyTensor {
   explicit LazyTensor(const Storage& shape) : shape_(shape) {}
   void add(EquationCode code) { equations_.push_back(std::move(code)); }
 
-  // The element at a row-major offset. Equations do not read their own tensor, so the recursion ends; each equation has slots and
-  // registers of its own, so an element under computation is not disturbed.
+  // The element at a row-major offset. Equations do not read their own tensor, so the recursion ends; each equation has slots
+  // and registers of its own, so an element under computation is not disturbed.
   Value at(State& state, std::int64_t offset);
 
  private:

@@ -12,14 +12,14 @@ namespace {
 
 struct LoopCode {
   LoopStatement::Kind kind = LoopStatement::Kind::kAssign;
-  int slot = 0;                        // kFor
+  int slot = 0;  // kFor
   IndexCode first, bound;
   std::int64_t step = 1;
-  CodePtr condition;                   // kIf
+  CodePtr condition;  // kIf
   std::vector<LoopCode> body, otherwise;
-  Storage* target = nullptr;           // kAssign, kDeclare
+  Storage* target = nullptr;  // kAssign, kDeclare
   std::vector<IndexCode> subscripts;
-  CodePtr value, operand;              // operand: a floating sum update
+  CodePtr value, operand;  // operand: a floating sum update
   FloatFacts facts = {};
 };
 
@@ -94,9 +94,10 @@ void assign(State& state, const LoopCode& code) {
   if (!target.is_float) return target.store(offset, execute(state, *code.value));
   if (code.operand && (target.defined.empty() || target.defined[static_cast<std::size_t>(offset)])) {
     const Value term = execute(state, *code.operand);
-    return target.store(offset, rounded(code, sum_update(code, target.load(offset), term, &target.magnitudes[static_cast<std::size_t>(offset)])));
+    return target.store(offset, rounded(code, sum_update(code, target.load(offset), term,
+                                                         &target.magnitudes[static_cast<std::size_t>(offset)])));
   }
-  target.store(offset, rounded(code, execute(state, *code.value)));   // reports the read of an undefined element itself
+  target.store(offset, rounded(code, execute(state, *code.value)));  // reports the read of an undefined element itself
   if (!target.magnitudes.empty()) target.magnitudes[static_cast<std::size_t>(offset)] = 0;
 }
 

@@ -52,11 +52,11 @@ Value sum_floats(State& state, const ReduceCode& reduce) {
     magnitude += std::fabs(t.f);
     bounds += t.bound;
     ++terms;
-    if (integral) integral = t.f == std::nearbyint(t.f);   // rarely reached: a call without SSE 4.1
+    if (integral) integral = t.f == std::nearbyint(t.f);  // rarely reached: a call without SSE 4.1
     return true;
   });
   if (std::isinf(bounds)) return float_value(sum, kAmbiguous);
-  if (!std::isfinite(sum)) return float_value(sum, 0);   // infinities and NaNs among the terms win in every order
+  if (!std::isfinite(sum)) return float_value(sum, 0);  // infinities and NaNs among the terms win in every order
   if (bounds == 0 && integral && magnitude <= exact_integers(reduce.type)) return float_value(sum, 0);
   if (terms <= 1) return finish(reduce.type, reduce.facts, sum, bounds);
   if (magnitude > reduce.facts.largest) return finish_slow(reduce.type, reduce.facts, sum, magnitude, 1);
@@ -75,7 +75,7 @@ Value product_floats(State& state, const ReduceCode& reduce) {
 Value extremum_floats(State& state, const ReduceCode& reduce) {
   const bool max = reduce.kind == ReduceKind::kMax;
   const double sign = max ? 1 : -1;
-  double best = -kAmbiguous;    // of sign * term, as are the ends of the interval
+  double best = -kAmbiguous;  // of sign * term, as are the ends of the interval
   double low = -kAmbiguous;
   double high = -kAmbiguous;
   bool nan = false;
@@ -99,15 +99,27 @@ Value reduce_ints(State& state, const ReduceCode& reduce) {
   std::int64_t acc = 0;
   Op op = Op::kAdd;
   switch (reduce.kind) {
-    case ReduceKind::kProd: acc = 1; op = Op::kMul; break;
-    case ReduceKind::kMax: acc = lowest_of(type); op = Op::kMax; break;
-    case ReduceKind::kMin: acc = highest_of(type); op = Op::kMin; break;
+    case ReduceKind::kProd:
+      acc = 1;
+      op = Op::kMul;
+      break;
+    case ReduceKind::kMax:
+      acc = lowest_of(type);
+      op = Op::kMax;
+      break;
+    case ReduceKind::kMin:
+      acc = highest_of(type);
+      op = Op::kMin;
+      break;
     case ReduceKind::kAny: op = Op::kOr; break;
-    case ReduceKind::kAll: acc = 1; op = Op::kAnd; break;
+    case ReduceKind::kAll:
+      acc = 1;
+      op = Op::kAnd;
+      break;
     default: break;
   }
   double bound = 0;
-  bool decided = false;   // a certain term that settles any / all
+  bool decided = false;  // a certain term that settles any / all
   for_each_term(state, reduce, 0, [&](Value t) {
     acc = integer_binary(op, type, acc, t.i);
     bound = std::max(bound, t.bound);
@@ -125,7 +137,7 @@ Value arg_extremum(State& state, const ReduceCode& reduce) {
   const int slot = reduce.ranges[0].slot;
   std::int64_t position = -1;
   Value best = {};
-  double rival = -kAmbiguous;   // highest upper end of the candidates that are not the winner and not exact ties
+  double rival = -kAmbiguous;  // highest upper end of the candidates that are not the winner and not exact ties
   bool ambiguous = false;
   for_each_term(state, reduce, 0, [&](Value t) {
     const std::int64_t here = state.slots[static_cast<std::size_t>(slot)];

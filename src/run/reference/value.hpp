@@ -39,15 +39,16 @@ inline Value int_value(std::int64_t i, double bound = 0) {
 
 // What the error model needs to know of a floating dtype.
 struct FloatFacts {
-  double unit;       // largest relative error of one correctly rounded operation (half an ulp), plus the f64 reference's own
-  double tiny;       // largest absolute error of one operation near zero (underflow)
-  double largest;    // largest finite value
-  bool wide;         // kernels compute in exactly this precision (f32, f64); 16-bit types may be computed wider
+  double unit;     // largest relative error of one correctly rounded operation (half an ulp), plus the f64 reference's own
+  double tiny;     // largest absolute error of one operation near zero (underflow)
+  double largest;  // largest finite value
+  bool wide;       // kernels compute in exactly this precision (f32, f64); 16-bit types may be computed wider
 };
 FloatFacts float_facts(DType type, bool flush_denormals);
 
-// True if a result that is this f64 `value` is a value of `type` without rounding. The reference computes in f64, so for f64 the
-// value itself cannot tell whether it was rounded: there only multiples of 2^-20 below 2^32 count, which roundings never hit.
+// True if a result that is this f64 `value` is a value of `type` without rounding. The reference computes in f64, so for f64
+// the value itself cannot tell whether it was rounded: there only multiples of 2^-20 below 2^32 count, which roundings never
+// hit.
 inline bool representable(DType type, double value) {
   switch (type) {
     case DType::kF64: return std::fabs(value) < 0x1p32 && value * 0x1p20 == std::nearbyint(value * 0x1p20);
@@ -57,7 +58,7 @@ inline bool representable(DType type, double value) {
   // 16-bit types: enough trailing zero bits for the precision, inside the normal range (subnormals count as rounded).
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return true;
-  const double scale = type == DType::kF16 ? 0x1p42 + 1 : 0x1p45 + 1;   // Veltkamp split to 11 or 8 bits
+  const double scale = type == DType::kF16 ? 0x1p42 + 1 : 0x1p45 + 1;  // Veltkamp split to 11 or 8 bits
   const double c = scale * value;
   const double high = c - (c - value);
   if (type == DType::kF16) return high == value && magnitude <= 65504.0 && magnitude >= 0x1p-14;

@@ -41,9 +41,14 @@ Example example(const std::string& name) {
   e.program.inputs = {"x"};
   e.program.outputs = {"y"};
   const ExprPtr i = index("i"), j = index("j");
-  const ExprPtr value = binary(Op::kAdd, binary(Op::kMul, read("x", DType::kF32, {i, j}), read("w", DType::kF32, {j})), literal(DType::kF32, 2));
-  e.loops = program(name, {buffer("x", DType::kF32, x.shape, BufferRole::kInput), buffer("w", DType::kF32, w.shape, BufferRole::kWeight), buffer("y", DType::kF32, y.shape, BufferRole::kOutput)},
-                    {loop("i", idx(0), index("N"), {loop("j", idx(0), idx(3), {store("y", {i, j}, value)})}, 1, LoopKind::kParallel)}, e.program.symbols);
+  const ExprPtr value =
+      binary(Op::kAdd, binary(Op::kMul, read("x", DType::kF32, {i, j}), read("w", DType::kF32, {j})), literal(DType::kF32, 2));
+  e.loops =
+      program(name,
+              {buffer("x", DType::kF32, x.shape, BufferRole::kInput), buffer("w", DType::kF32, w.shape, BufferRole::kWeight),
+               buffer("y", DType::kF32, y.shape, BufferRole::kOutput)},
+              {loop("i", idx(0), index("N"), {loop("j", idx(0), idx(3), {store("y", {i, j}, value)})}, 1, LoopKind::kParallel)},
+              e.program.symbols);
   return e;
 }
 
@@ -56,8 +61,8 @@ std::string naive_text(const std::string& name) {
 }
 
 // Writes the files, with `from` replaced by `to` in the kernels, builds and runs the check: its exit status.
-int build_and_check(const std::string& name, const std::string& compiler, bool embed, const std::string& from = "", const std::string& to = "",
-                    const std::vector<std::string>& arguments = {"N=5", "--repeat", "2"}) {
+int build_and_check(const std::string& name, const std::string& compiler, bool embed, const std::string& from = "",
+                    const std::string& to = "", const std::vector<std::string>& arguments = {"N=5", "--repeat", "2"}) {
   const Example e = example(name);
   PrintOptions options;
   if (embed) options.constants["w"] = tensor(DType::kF32, {3}, {0.5, -3, 1e-3});
@@ -70,14 +75,14 @@ int build_and_check(const std::string& name, const std::string& compiler, bool e
     if (at != std::string::npos) file.text.replace(at, from.size(), to);
     std::ofstream(folder + "/" + file.name) << file.text;
   }
-  const ProcessResult built = run_process({compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-o", folder + "/check", folder + "/" + module->source.name, folder + "/main.cpp"}, 120);
+  const ProcessResult built = run_process({compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-o",
+                                           folder + "/check", folder + "/" + module->source.name, folder + "/main.cpp"},
+                                          120);
   EXPECT_EQ(built.status, 0) << built.output;
   std::vector<std::string> command = {folder + "/check"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   const ProcessResult ran = run_process(command, 60);
-  if (ran.status == 0) {
-    EXPECT_THAT(ran.output, testing::HasSubstr("y: 15 elements"));
-  }
+  if (ran.status == 0) { EXPECT_THAT(ran.output, testing::HasSubstr("y: 15 elements")); }
   return ran.status;
 }
 

@@ -32,7 +32,8 @@ inline LoopPtr store(const std::string& buffer, std::vector<ExprPtr> subscripts,
   return make_loop(s);
 }
 
-inline LoopPtr loop(const std::string& i, ExprPtr lower, ExprPtr upper, LoopList body, std::int64_t step = 1, LoopKind kind = LoopKind::kSerial) {
+inline LoopPtr loop(const std::string& i, ExprPtr lower, ExprPtr upper, LoopList body, std::int64_t step = 1,
+                    LoopKind kind = LoopKind::kSerial) {
   For f;
   f.iterator = i;
   f.lower = std::move(lower);
@@ -59,7 +60,8 @@ inline ExprPtr lanes_op(Op op, DType type, int lanes, ExprPtr arg) {
 }
 
 // A program of one kernel over its buffers; inputs and outputs by role.
-inline LoopProgram program(const std::string& name, std::vector<Buffer> buffers, LoopList body, std::vector<Symbol> symbols = {}) {
+inline LoopProgram program(const std::string& name, std::vector<Buffer> buffers, LoopList body,
+                           std::vector<Symbol> symbols = {}) {
   LoopProgram p;
   p.name = name;
   p.symbols = std::move(symbols);
@@ -87,7 +89,8 @@ inline std::vector<std::string> strict_flags(const Numerics& numerics, const std
   return flags;
 }
 
-// Prints, compiles without a warning, runs; the outputs are added to `tensors`. Skips nothing: a missing compiler fails the test.
+// Prints, compiles without a warning, runs; the outputs are added to `tensors`. Skips nothing: a missing compiler fails the
+// test.
 inline void run(const LoopProgram& p, const std::string& compiler, HostTensors* tensors, const SymbolValues& symbols = {},
                 const PrintOptions& options = {}, const std::string& march = "native") {
   const Result<Module> module = print_openmp(p, options);

@@ -22,7 +22,8 @@ TEST(TextWriter, CommentsStayComments) {
   EXPECT_EQ(w.text(), "// one two  \n");
   TextWriter wide;
   wide.comment(std::string(300, 'a') + " b");
-  for (std::size_t at = 0; at < wide.text().size(); at = wide.text().find('\n', at) + 1) EXPECT_EQ(wide.text().substr(at, 3), "// ");
+  for (std::size_t at = 0; at < wide.text().size(); at = wide.text().find('\n', at) + 1)
+    EXPECT_EQ(wide.text().substr(at, 3), "// ");
 }
 
 TEST(NameTable, RenamesWhatIsTaken) {

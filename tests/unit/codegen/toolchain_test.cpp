@@ -89,8 +89,10 @@ TEST(Runner, AModuleWithoutItsFunctionsIsRefused) {
 }
 
 TEST(Runner, SizesOutsideTheirRangeAreAStatus) {
-  const LoopProgram p = test::program("r", {test::buffer("y", DType::kF32, {index("N")}, BufferRole::kOutput)},
-                                      {test::loop("i", idx(0), index("N"), {test::store("y", {index("i")}, literal(DType::kF32, 3))})}, {Symbol{"N", 1, 4, 2, {}}});
+  const LoopProgram p =
+      test::program("r", {test::buffer("y", DType::kF32, {index("N")}, BufferRole::kOutput)},
+                    {test::loop("i", idx(0), index("N"), {test::store("y", {index("i")}, literal(DType::kF32, 3))})},
+                    {Symbol{"N", 1, 4, 2, {}}});
   const Result<Module> m = print_openmp(p);
   ASSERT_TRUE(m);
   CompileOptions o = fresh("facet_toolchain_status");

@@ -24,7 +24,10 @@ TEST(LoopAstText, ShowsKindsWidthsMasksAndUpdates) {
 
 TEST(LoopAstText, IfLetSetAllocateBarrier) {
   Buffer tile{"tile", DType::kF32, {idx(4), idx(8)}, {}, MemorySpace::kShared, BufferRole::kLocal, 64, "copy of a"};
-  If guard{binary(Op::kLt, index("i"), index("N")), {make_loop(Set{"acc", literal(DType::kF32, 1)})}, {make_loop(Comment{"none"})}, true};
+  If guard{binary(Op::kLt, index("i"), index("N")),
+           {make_loop(Set{"acc", literal(DType::kF32, 1)})},
+           {make_loop(Comment{"none"})},
+           true};
   const LoopList body = {make_loop(Allocate{tile}), make_loop(Let{"acc", DType::kF32, 8, nullptr, true}), make_loop(guard),
                          make_loop(Barrier{Scope::kBlock, "copy -> h0"})};
   EXPECT_EQ(to_text(body),

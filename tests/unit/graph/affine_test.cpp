@@ -74,7 +74,7 @@ TEST(Affine, TheMessageHelps) {
 TEST(Affine, PlaceInTheFileWhenItsLineShowsTheText) {
   const Result<ExprPtr> e = parse_affine("N + K", kSymbols, Place{"p.json", 7, 20, "/x", R"(    "x": {"shape": ["N + K"]})"});
   ASSERT_FALSE(e);
-  EXPECT_EQ(e.errors()[0].place.line, 1);   // column 20 is not where the text starts
+  EXPECT_EQ(e.errors()[0].place.line, 1);  // column 20 is not where the text starts
   const Result<ExprPtr> f = parse_affine("N + K", kSymbols, Place{"p.json", 7, 22, "/x", R"(    "x": {"shape": ["N + K"]})"});
   EXPECT_EQ(f.errors()[0].place.line, 7);
   EXPECT_EQ(f.errors()[0].place.column, 26);

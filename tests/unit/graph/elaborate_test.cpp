@@ -31,7 +31,8 @@ TEST(Elaborate, OperatorsBecomeEquationsOverTheProgramsNames) {
 }
 
 TEST(Elaborate, ComputeAndItsLocals) {
-  const std::string text = graph(R"J({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f16", "shape": [4, 5]}}, "inputs": ["x"],
+  const std::string text =
+      graph(R"J({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f16", "shape": [4, 5]}}, "inputs": ["x"],
     "ops": [{"op": "compute", "in": "x", "out": "y", "def": ["t[i] = sum[j](x[i, j])", "y[i, j] = x[i, j] / t[i]"],
              "attrs": {"acc": "f64"}}], "outputs": ["y"]})J");
   EXPECT_THAT(text, HasSubstr("local y.t: f16[4]"));
@@ -40,19 +41,23 @@ TEST(Elaborate, ComputeAndItsLocals) {
 }
 
 TEST(Elaborate, ADeclaredIntermediateIsChecked) {
-  const std::string head = R"J({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f32", "shape": [4]}, "y": {"dtype": "f32", "shape": )J";
+  const std::string head =
+      R"J({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f32", "shape": [4]}, "y": {"dtype": "f32", "shape": )J";
   const std::string tail = R"J(}}, "inputs": ["x"], "ops": [{"op": "exp", "in": "x", "out": "y"}], "outputs": ["y"]})J";
   EXPECT_THAT(graph(head + "[4]" + tail), HasSubstr("y[i] = exp(x[i]) for i in 0..4"));
-  EXPECT_THAT(graph(head + "[5]" + tail), HasSubstr("error[declaration-differs]: 'y' is declared f32[5], but exp gives f32[4] (at /tensors/y)"));
+  EXPECT_THAT(graph(head + "[5]" + tail),
+              HasSubstr("error[declaration-differs]: 'y' is declared f32[5], but exp gives f32[4] (at /tensors/y)"));
 }
 
 TEST(Elaborate, OneComplaintForEachWrongNode) {
-  const std::string text = graph(R"J({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f32", "shape": [4]}}, "inputs": ["x"],
+  const std::string text =
+      graph(R"J({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f32", "shape": [4]}}, "inputs": ["x"],
     "ops": [{"op": "epx", "in": "x", "out": "a"}, {"op": "exp", "in": "a", "out": "b"},
             {"op": "compute", "in": "x", "out": "d", "def": "d[i] = x[j]"}, {"op": "mul", "in": ["x", true], "out": "e"}],
     "outputs": ["b", "d"]})J");
-  EXPECT_THAT(text, HasSubstr("must be a name or a number"));   // the reader stops first
-  const std::string later = graph(R"J({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "i32", "shape": [4]}}, "inputs": ["x"],
+  EXPECT_THAT(text, HasSubstr("must be a name or a number"));  // the reader stops first
+  const std::string later =
+      graph(R"J({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "i32", "shape": [4]}}, "inputs": ["x"],
     "ops": [{"op": "epx", "in": "x", "out": "a"}, {"op": "abs", "in": "a", "out": "b"},
             {"op": "compute", "in": "x", "out": "d", "def": "d[i] = x[j]"}, {"op": "mul", "in": ["x", 0.5], "out": "e"}],
     "outputs": ["b", "d", "e"]})J");
@@ -72,11 +77,13 @@ TEST(Elaborate, InferredShapesMayNotBeNegative) {
 TEST(Elaborate, AThousandOperatorsTakeLessThanASecond) {
   std::string ops;
   for (int k = 0; k < 1000; ++k)
-    ops += std::string(k ? "," : "") + R"J({"op": "add", "in": ["t)J" + std::to_string(k) + R"J(", 1], "out": "t)J" + std::to_string(k + 1) + "\"}";
+    ops += std::string(k ? "," : "") + R"J({"op": "add", "in": ["t)J" + std::to_string(k) + R"J(", 1], "out": "t)J" +
+           std::to_string(k + 1) + "\"}";
   const Result<Program> p = read_program(R"J({"facet": 1, "name": "p", "tensors": {"t0": {"dtype": "f32", "shape": [4, 5]}},
-    "inputs": ["t0"], "ops": [)J" + ops + R"J(], "outputs": ["t1000"]})J", "p.json");
+    "inputs": ["t0"], "ops": [)J" + ops + R"J(], "outputs": ["t1000"]})J",
+                                         "p.json");
   ASSERT_TRUE(p) << to_text(p.errors());
-  const std::clock_t start = std::clock();   // processor time: other programs may be running
+  const std::clock_t start = std::clock();  // processor time: other programs may be running
   EXPECT_TRUE(elaborate(*p).ok());
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   EXPECT_LT(seconds, 1.0);

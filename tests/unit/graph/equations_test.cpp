@@ -118,7 +118,8 @@ TEST(Equations, RangesC2C3) {
 }
 
 TEST(Equations, ClausesReachReductionsC4) {
-  EXPECT_EQ(parse({"c[i] = max[j](a[i, j]) where j <= i"}), "c[i] = max[j](a[i, j] where j <= i for j in 0..784) for i in 0..N");
+  EXPECT_EQ(parse({"c[i] = max[j](a[i, j]) where j <= i"}),
+            "c[i] = max[j](a[i, j] where j <= i for j in 0..784) for i in 0..N");
   EXPECT_EQ(parse({"c[i] = max[j](a[i, j]) where j <= i and i < 5"}),
             "c[i] = max[j](a[i, j] where j <= i for j in 0..784) where i < 5 for i in 0..N");
   EXPECT_EQ(parse({"c[] = sum[i](v[i]) + sum[i](v[i]) where i > 2"}),
@@ -215,7 +216,8 @@ TEST(Equations, AccumulatorsP10) {
   EXPECT_EQ(parse({"c[] = sum[i](flag[i])"}), "wrong-operand-dtype:14");
   Fixture f;
   f.context.accumulate = DType::kF64;
-  EXPECT_EQ(parse(f, {"c[] = sum[i](v[i] * v[i])"}), "c[] = cast(f32, sum[i](cast(f64, v[i]) * cast(f64, v[i]) for i in 0..N))");
+  EXPECT_EQ(parse(f, {"c[] = sum[i](v[i] * v[i])"}),
+            "c[] = cast(f32, sum[i](cast(f64, v[i]) * cast(f64, v[i]) for i in 0..N))");
 }
 
 TEST(Equations, IntegersAndFunctions) {
@@ -234,7 +236,8 @@ TEST(Equations, IntegersAndFunctions) {
   EXPECT_EQ(parse({"c[i] = fmod(n[i], 3)"}), "c[i] = tmod(n[i], 3) for i in 0..8");
   EXPECT_EQ(parse({"c[i] = d[i] % 2"}), "wrong-operand-dtype:8");
   EXPECT_EQ(parse({"c[i] = d[i] ^ 2"}), "wrong-operand-dtype:8");
-  EXPECT_EQ(parse({"c[i] = isnan(d[i]) or not d[i] < inf and flag[i]"}), "c[i] = isnan(d[i]) or not(d[i] < inf) and flag[i] for i in 0..8");
+  EXPECT_EQ(parse({"c[i] = isnan(d[i]) or not d[i] < inf and flag[i]"}),
+            "c[i] = isnan(d[i]) or not(d[i] < inf) and flag[i] for i in 0..8");
   EXPECT_EQ(parse({"c[i] = expp(d[i])"}), "unknown-function:8");
   EXPECT_EQ(parse({"c[i] = exp(d[i], 2)"}), "argument-count:8");
   EXPECT_EQ(parse({"c[i] = log1p(d[i]) + expm1(d[i]) + sign(d[i]) + round(d[i])"}),
@@ -272,8 +275,9 @@ TEST(Equations, EveryNameIsAllowedP2) {
 }
 
 TEST(Equations, TextReadsBackAsTheSameEquation) {
-  for (const char* line : {"c[i] = sum[j](h[i, j] * h[i, j]) where i < 3", "c[i] = n[i] + 2*i + N", "c[i] = v[ids[i]] - -0.1",
-                           "c[i] = select(i < n[i], v[i + 1 ? -inf], 3e-7) for i in 0..8", "c[i] = n[i] / 3 % 2 - (n[i] - 1)"}) {
+  for (const char* line :
+       {"c[i] = sum[j](h[i, j] * h[i, j]) where i < 3", "c[i] = n[i] + 2*i + N", "c[i] = v[ids[i]] - -0.1",
+        "c[i] = select(i < n[i], v[i + 1 ? -inf], 3e-7) for i in 0..8", "c[i] = n[i] / 3 % 2 - (n[i] - 1)"}) {
     Fixture f;
     const Result<ParsedEquations> first = parse_equations({line}, f.context);
     ASSERT_TRUE(first) << line << to_text(first.errors());

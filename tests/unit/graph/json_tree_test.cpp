@@ -44,13 +44,15 @@ TEST(JsonTree, Numbers) {
 }
 
 TEST(JsonTree, SyntaxIsStrict) {
-  for (const char* text : {"", "{", "[1,]", "{\"a\":1,}", "{a:1}", "[01]", "[1.]", "[.5]", "[+1]", "[1e]", "nul", "[1 2]", "\"a", "1 1",
-                           "// c\n1", "['a']", "[NaN]", "[Infinity]", "\"\\x\"", "\"\\u12\"", "\"\t\"", "{\"a\" 1}", "[-]", "\x01"})
+  for (const char* text : {"",      "{",          "[1,]",    "{\"a\":1,}", "{a:1}",  "[01]",      "[1.]",    "[.5]",
+                           "[+1]",  "[1e]",       "nul",     "[1 2]",      "\"a",    "1 1",       "// c\n1", "['a']",
+                           "[NaN]", "[Infinity]", "\"\\x\"", "\"\\u12\"",  "\"\t\"", "{\"a\" 1}", "[-]",     "\x01"})
     EXPECT_EQ(code_of(text), Code::kJsonSyntax) << text;
 }
 
 TEST(JsonTree, Utf8IsChecked) {
-  for (const char* text : {"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\\ud800\"", "\"\\udc00\"", "\"\xf4\x90\x80\x80\"", "\"\xe2\x82\""})
+  for (const char* text :
+       {"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\\ud800\"", "\"\\udc00\"", "\"\xf4\x90\x80\x80\"", "\"\xe2\x82\""})
     EXPECT_EQ(code_of(text), Code::kJsonEncoding) << text;
   const Result<JsonDocument> d = parse_json("\"\\u00e9\\ud83d\\ude00\xe2\x82\xac\"", "");
   ASSERT_TRUE(d);

@@ -49,7 +49,8 @@ std::string parse(const std::vector<std::string>& lines) {
   std::string text;
   if (!r) {
     for (const Diagnostic& d : r.errors())
-      text += (text.empty() ? "" : " ") + code_name(d.code) + ":" + std::to_string(d.place.line) + ":" + std::to_string(d.place.column);
+      text += (text.empty() ? "" : " ") + code_name(d.code) + ":" + std::to_string(d.place.line) + ":" +
+              std::to_string(d.place.column);
     return text;
   }
   bool start = true;
@@ -77,7 +78,8 @@ TEST(Loops, HeadersL4) {
   EXPECT_EQ(header("long i = N - 1; i >= 0; i--"), "for i from N - 1 above -1 step -1" + body);
   EXPECT_EQ(header("int64_t i = N; i > 0; i -= 2"), "for i from N above 0 step -2" + body);
   EXPECT_EQ(header("i = 0; N > i; i = i + 3"), "for i from 0 below N step 3" + body);
-  EXPECT_EQ(header("int i = 0; i < min(N, T + 1) && i < 10; i = 2 + i"), "for i from 0 below min(min(N, T + 1), 10) step 2" + body);
+  EXPECT_EQ(header("int i = 0; i < min(N, T + 1) && i < 10; i = 2 + i"),
+            "for i from 0 below min(min(N, T + 1), 10) step 2" + body);
   EXPECT_EQ(header("int i = max(0, T - 3); i < N; i++"), "for i from max(0, T - 3) below N" + body);
   EXPECT_EQ(header("int i = 0; 2 * i + 1 < N; i++"), "for i from 0 below N / 2" + body);
   EXPECT_EQ(header("int i = 0; i < N && T > 2; i++"), "if T > 2;for i from 0 below N" + body);
@@ -143,7 +145,8 @@ TEST(Loops, ConversionsL3) {
   EXPECT_EQ(parse("A[0] = sqrt(A[1]) + expf(A[2]) + fmax(A[3], 0) + max(A[4], 0) + fabs(A[5]) + pow(A[6], 2);"),
             "A[0] = sqrt(A[1]) + exp(A[2]) + fmax(A[3], 0.0) + max(A[4], 0.0) + abs(A[5]) + pow(A[6], 2.0);");
   EXPECT_EQ(parse("D[0] = sqrt(n[0]);"), "D[0] = sqrt(cast(f64, n[0]));");
-  EXPECT_EQ(parse("A[0] = round(A[1]);"), "A[0] = select(abs(A[1] - trunc(A[1])) >= 0.5, trunc(A[1]) + sign(A[1]), trunc(A[1]));");
+  EXPECT_EQ(parse("A[0] = round(A[1]);"),
+            "A[0] = select(abs(A[1] - trunc(A[1])) >= 0.5, trunc(A[1]) + sign(A[1]), trunc(A[1]));");
   EXPECT_EQ(parse("H[0] = H[1] * 2;"), "H[0] = cast(f16, cast(f32, H[1]) * 2.0);");
   EXPECT_EQ(parse("A[0] = 1e39;"), "literal-range:1:8");
   EXPECT_EQ(parse("A[0] = A[1] % 2;"), "wrong-operand-dtype:1:8");
@@ -213,17 +216,17 @@ TEST(Loops, UpdatesAreRecognisedAndOnlyThose) {
   EXPECT_EQ(update("A[0] = max(A[0], B[0]);"), "max B[0]");
   EXPECT_EQ(update("A[0] = min(B[0], A[0]);"), "min B[0]");
   EXPECT_EQ(update("n[0]++;"), "sum 1");
-  EXPECT_EQ(update("q[0] += q[1] * 2;"), "none");   // it reads the same array
+  EXPECT_EQ(update("q[0] += q[1] * 2;"), "none");  // it reads the same array
   EXPECT_EQ(update("q[0] += u[1] * 2;"), "sum cast(i8, cast(i32, u[1]) * 2)");
-  EXPECT_EQ(update("s += 0.5*s + 1;"), "none");     // a recurrence
+  EXPECT_EQ(update("s += 0.5*s + 1;"), "none");  // a recurrence
   EXPECT_EQ(update("s = s + (0.5*s + 1);"), "none");
   EXPECT_EQ(update("A[0] += A[1];"), "none");
   EXPECT_EQ(update("A[0] = B[0] - A[0];"), "none");
   EXPECT_EQ(update("A[0] = A[1] + B[0];"), "none");
   EXPECT_EQ(update("A[0] /= B[0];"), "none");
   EXPECT_EQ(update("A[0] = B[0];"), "none");
-  EXPECT_EQ(update("A[0] = fmax(A[0], B[0]);"), "none");   // another rule for NaN
-  EXPECT_EQ(update("A[0] += D[0];"), "none");              // summed in f64 and rounded each time
+  EXPECT_EQ(update("A[0] = fmax(A[0], B[0]);"), "none");  // another rule for NaN
+  EXPECT_EQ(update("A[0] += D[0];"), "none");             // summed in f64 and rounded each time
   EXPECT_EQ(update("n[0] += 0.5;"), "none");
   EXPECT_EQ(update("H[0] += A[0];"), "none");
 }
@@ -251,9 +254,10 @@ TEST(Loops, SyntaxErrors) {
 TEST(Loops, TheMessageShowsTheLine) {
   const Result<ParsedLoops> r = parse_code({"for (int i = 0; i < N; i++) {", "  A[i*i] = 0;", "}"});
   ASSERT_FALSE(r);
-  EXPECT_EQ(to_text(r.errors()),
-            "p.json:2:5: error[not-affine]: 'i*i' is not affine: neither factor is a constant (at /ops/0)\n    A[i*i] = 0;\n      ^\n"
-            "  note: an index is a sum of indices and symbols times constants; / and % by positive constants, min and max are allowed\n");
+  EXPECT_EQ(
+      to_text(r.errors()),
+      "p.json:2:5: error[not-affine]: 'i*i' is not affine: neither factor is a constant (at /ops/0)\n    A[i*i] = 0;\n      ^\n"
+      "  note: an index is a sum of indices and symbols times constants; / and % by positive constants, min and max are allowed\n");
 }
 
 }  // namespace

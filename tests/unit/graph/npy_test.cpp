@@ -43,7 +43,8 @@ class Npy : public testing::Test {
 };
 
 TEST_F(Npy, RoundTripsEveryDtype) {
-  for (const DType dtype : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF16, DType::kF32, DType::kF64}) {
+  for (const DType dtype :
+       {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF16, DType::kF32, DType::kF64}) {
     HostTensor t = make_host_tensor(dtype, {2, 3});
     for (std::int64_t i = 0; i < 6; ++i) t.set(i, static_cast<double>(i % 2));
     const std::string path = folder_ / "d.npy";
@@ -89,9 +90,11 @@ TEST_F(Npy, RefusesHostileFiles) {
   EXPECT_EQ(refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", "")), Code::kNpyFormat);
   EXPECT_EQ(refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "xxxx")), Code::kNpySize);
   EXPECT_EQ(refused(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", "xxxxx")), Code::kNpySize);
-  EXPECT_EQ(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", "")), Code::kNpyFormat);
+  EXPECT_EQ(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", "")),
+            Code::kNpyFormat);
   EXPECT_EQ(refused(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976,), }", "")), Code::kNpyFormat);
-  EXPECT_EQ(refused(npy("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", "xxxx")), Code::kNpyFormat);
+  EXPECT_EQ(refused(npy("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", "xxxx")),
+            Code::kNpyFormat);
   EXPECT_EQ(refused(npy("{'descr': '<f4', 'shape': (1,), }", "xxxx")), Code::kNpyFormat);
   EXPECT_EQ(refused(npy("{'descr': '<f4', 'fortran_order': os.system('x'), 'shape': (1,), }", "xxxx")), Code::kNpyFormat);
   EXPECT_EQ(refused(npy("", "")), Code::kNpyFormat);
@@ -119,7 +122,7 @@ TEST_F(Npy, WritingFailsCleanly) {
   ASSERT_TRUE(write_npy((folder_ / "x.npy").string(), t));
   int files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) files += entry.is_regular_file();
-  EXPECT_EQ(files, 1);   // no temporary file is left
+  EXPECT_EQ(files, 1);  // no temporary file is left
 }
 
 }  // namespace

@@ -71,12 +71,14 @@ TEST(ProgramJson, WritingIsCanonical) {
 
 TEST(ProgramJson, EveryNameIsValid) {
   std::string tensors, ops;
-  for (const char* name : {"class", "float", "blockIdx", "exp", "_Reserved", "__x", "int", "main", "linux", "N2", "NULL", "errno"}) {
+  for (const char* name :
+       {"class", "float", "blockIdx", "exp", "_Reserved", "__x", "int", "main", "linux", "N2", "NULL", "errno"}) {
     tensors += std::string(tensors.empty() ? "" : ",") + "\"" + name + "\": {\"dtype\": \"f32\", \"shape\": [4]}";
     ops += std::string(ops.empty() ? "" : ",") + "{\"op\": \"loops\", \"out\": \"" + name + "\", \"code\": \"\"}";
   }
   const std::string name(255, 'a');
-  read_ok("{\"facet\": 1, \"name\": \"" + name + "\", \"tensors\": {" + tensors + "}, \"ops\": [" + ops + "], \"outputs\": [\"class\"]}");
+  read_ok("{\"facet\": 1, \"name\": \"" + name + "\", \"tensors\": {" + tensors + "}, \"ops\": [" + ops +
+          "], \"outputs\": [\"class\"]}");
 }
 
 TEST(ProgramJson, InOutSeesOrder) {
@@ -88,7 +90,8 @@ TEST(ProgramJson, InOutSeesOrder) {
 
 TEST(ProgramJson, ReportsSeveralComplaints) {
   const Result<Program> p = read_program(R"({"facet": 1, "nam": "a", "tensors": {"x": {"dtype": "f33", "shape": [-1]}},
-    "ops": [{"op": "neg", "in": ["q"], "out": ["y"], "foo": 1}], "outputs": ["z"]})", "p.json");
+    "ops": [{"op": "neg", "in": ["q"], "out": ["y"], "foo": 1}], "outputs": ["z"]})",
+                                         "p.json");
   ASSERT_FALSE(p);
   EXPECT_GE(p.errors().size(), 6u);
   for (const Diagnostic& d : p.errors()) EXPECT_GT(d.place.line, 0) << to_text(d);

@@ -21,7 +21,7 @@ TEST(RecipeJson, HolesAreKept) {
   const std::vector<Group>& groups = r->variants[0].groups;
   EXPECT_FALSE(groups[0].steps_hole);
   EXPECT_TRUE(std::holds_alternative<Hole>(std::get<ArgumentList>(groups[0].steps[0].arguments.at("sizes").value)[1].value));
-  EXPECT_FALSE(groups[1].steps_hole);   // [] is the original order, not a hole
+  EXPECT_FALSE(groups[1].steps_hole);  // [] is the original order, not a hole
   EXPECT_TRUE(groups[2].steps_hole);
   EXPECT_TRUE(groups[3].steps_hole);
   EXPECT_EQ(groups[0].steps[1].place.pointer, "/variants/0/groups/0/steps/1");

@@ -23,8 +23,10 @@ inline Program program_of(const std::string& text) {
 // A `loops` program over N with one in-place f64 array of the given shape.
 inline Program in_place(const std::string& shape, const std::string& code) {
   return program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 1, "max": 100, "default": 10}},
-    "tensors": {"A": {"dtype": "f64", "shape": )" + shape + R"(}}, "inputs": ["A"],
-    "ops": [{"op": "loops", "in": ["N"], "inout": ["A"], "code": ")" + code + R"("}], "outputs": ["A"]})");
+    "tensors": {"A": {"dtype": "f64", "shape": )" +
+                    shape + R"(}}, "inputs": ["A"],
+    "ops": [{"op": "loops", "in": ["N"], "inout": ["A"], "code": ")" +
+                    code + R"("}], "outputs": ["A"]})");
 }
 
 // f32 x[N, M] in, the equations' last name out.
@@ -32,15 +34,17 @@ inline Program equations(const std::vector<std::string>& lines, const std::strin
   std::string def;
   for (const std::string& l : lines) def += (def.empty() ? "\"" : ", \"") + l + "\"";
   return program_of(R"({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f32", "shape": [8, 8]}}, "inputs": ["x"],
-    "ops": [{"op": "compute", "in": ["x"], "out": [")" + out + R"("], "def": [)" + def + R"(]}], "outputs": [")" + out + R"("]})");
+    "ops": [{"op": "compute", "in": ["x"], "out": [")" +
+                    out + R"("], "def": [)" + def + R"(]}], "outputs": [")" + out + R"("]})");
 }
 
 // A recipe of one group over all nodes with these steps (JSON objects without braces' list brackets).
 inline Recipe recipe_of(const Program& p, const std::string& steps) {
   std::string ops;
   for (const Node& n : p.nodes) ops += (ops.empty() ? "\"" : ", \"") + (n.out.empty() ? n.inout[0] : n.out[0]) + "\"";
-  const std::string text = R"({"facet_recipe": 1, "program": null, "target": "openmp", "variants": [{"when": "", "groups": [{"name": "k0", "ops": [)" +
-                           ops + R"(], "steps": [)" + steps + R"(]}]}]})";
+  const std::string text =
+      R"({"facet_recipe": 1, "program": null, "target": "openmp", "variants": [{"when": "", "groups": [{"name": "k0", "ops": [)" +
+      ops + R"(], "steps": [)" + steps + R"(]}]}]})";
   Result<Recipe> r = read_recipe(text, "recipe.json");
   EXPECT_TRUE(r.ok()) << (r.ok() ? "" : to_text(r.errors()));
   return *r;

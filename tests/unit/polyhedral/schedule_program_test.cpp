@@ -1,10 +1,8 @@
 // From JSON text to loop trees: the layer's verbs on small whole programs.
 #include "tests/unit/polyhedral/program_support.hpp"
 
-
 namespace facet {
 namespace {
-
 
 Scheduled scheduled(const Program& p, const Recipe& partial, Ledger* ledger = nullptr) {
   ScheduleOptions options;
@@ -17,7 +15,8 @@ Scheduled scheduled(const Program& p, const Recipe& partial, Ledger* ledger = nu
   return *s;
 }
 
-const char* const kMatmul = R"({"facet": 1, "name": "mm", "tensors": {"a": {"dtype": "f32", "shape": [100, 200]}, "b": {"dtype": "f32", "shape": [200, 300]}},
+const char* const kMatmul =
+    R"({"facet": 1, "name": "mm", "tensors": {"a": {"dtype": "f32", "shape": [100, 200]}, "b": {"dtype": "f32", "shape": [200, 300]}},
  "inputs": ["a", "b"], "ops": [{"op": "matmul", "in": ["a", "b"], "out": "c"}], "outputs": ["c"]})";
 
 TEST(ScheduleProgram, EmptyStepsGiveTheOriginalOrderWithoutTilesVectorsOrThreads) {

@@ -25,17 +25,21 @@ const char* const kScale[] = {"y[i, j] = x[i, j] * 2.0"};
 Program scale() { return equations({kScale[0]}, "y"); }
 
 TEST(Transform, TileMakesTileLoopsAroundPointLoops) {
-  EXPECT_EQ(body(scale(), R"({"do": "tile", "statement": "y", "loops": ["i", "j"], "sizes": [3, 4]})"),
-            "  for it in 0..3\n    for jt in 0..2\n      for i in 3 * it..min(8, 3 * it + 3)\n        for j in 4 * jt..4 * jt + 4\n"
-            "          y[i, j] = x[i, j] * 2.0\n");
+  EXPECT_EQ(
+      body(scale(), R"({"do": "tile", "statement": "y", "loops": ["i", "j"], "sizes": [3, 4]})"),
+      "  for it in 0..3\n    for jt in 0..2\n      for i in 3 * it..min(8, 3 * it + 3)\n        for j in 4 * jt..4 * jt + 4\n"
+      "          y[i, j] = x[i, j] * 2.0\n");
 }
 
 TEST(Transform, TileNamesAreTheUsers) {
-  EXPECT_NE(body(scale(), R"({"do": "tile", "statement": "y", "loops": ["j"], "sizes": [4], "names": ["jo"]})").find("for jo in 0..2"), std::string::npos);
+  EXPECT_NE(body(scale(), R"({"do": "tile", "statement": "y", "loops": ["j"], "sizes": [4], "names": ["jo"]})")
+                .find("for jo in 0..2"),
+            std::string::npos);
 }
 
 TEST(Transform, InterchangeReorders) {
-  EXPECT_EQ(body(scale(), R"({"do": "interchange", "statement": "y", "order": ["j", "i"]})"), "  for j in 0..8\n    for i in 0..8\n      y[i, j] = x[i, j] * 2.0\n");
+  EXPECT_EQ(body(scale(), R"({"do": "interchange", "statement": "y", "order": ["j", "i"]})"),
+            "  for j in 0..8\n    for i in 0..8\n      y[i, j] = x[i, j] * 2.0\n");
 }
 
 TEST(Transform, ReverseRunsBackwards) {
@@ -56,19 +60,22 @@ TEST(Transform, SkewAddsTheOtherLoop) {
 }
 
 TEST(Transform, DistributeGivesTheReductionItsOwnNest) {
-  const std::string text = body(equations({"y[i] = sum[j](x[i, j])"}, "y"), R"({"do": "distribute", "statement": "y", "loop": "i"})");
+  const std::string text =
+      body(equations({"y[i] = sum[j](x[i, j])"}, "y"), R"({"do": "distribute", "statement": "y", "loop": "i"})");
   EXPECT_EQ(text, "  for i in 0..8\n    y[i] = 0.0\n  for i in 0..8\n    for j in 0..8\n      y[i] sum= x[i, j]\n");
 }
 
 TEST(Transform, FuseSharesTheLoopsAndContractShrinksTheArray) {
   const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, j] * 2.0"}, "y");
-  EXPECT_EQ(body(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i", "j"]}, {"do": "contract", "array": "y.t"})"),
-            "  for i in 0..8\n    for j in 0..8\n      allocate y.t: f32[1, 1] stack\n      y.t[0, 0] = x[i, j] + 1.0\n      y[i, j] = y.t[0, 0] * 2.0\n");
+  EXPECT_EQ(
+      body(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i", "j"]}, {"do": "contract", "array": "y.t"})"),
+      "  for i in 0..8\n    for j in 0..8\n      allocate y.t: f32[1, 1] stack\n      y.t[0, 0] = x[i, j] + 1.0\n      y[i, j] = y.t[0, 0] * 2.0\n");
 }
 
 TEST(Transform, ContractAtARowKeepsTheRow) {
   const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, 7 - j] * 2.0 for j in 0..8"}, "y");
-  const std::string text = body(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i"]}, {"do": "contract", "array": "y.t"})");
+  const std::string text =
+      body(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i"]}, {"do": "contract", "array": "y.t"})");
   EXPECT_NE(text.find("allocate y.t: f32[1, 8] stack"), std::string::npos) << text;
 }
 
@@ -82,14 +89,17 @@ TEST(Transform, ContractedArrayOfLoopsThatRunOnceIsDeclaredOnce) {
 // Distributing a loop renames the other parts' loops: a buffer declared there moves with them.
 TEST(Transform, DistributeTakesTheBuffersAlong) {
   const Program p = equations({"t[i, j] = x[i, j] + 1.0", "u[i, j] = t[i, j] * 2.0", "y[i, j] = u[i, j] - 1.0"}, "y");
-  const std::string text = body(p, R"({"do": "fuse", "statements": ["y.t", "y.u"], "loops": ["i", "j"]}, {"do": "fuse", "statements": ["y.u", "y"], "loops": ["i", "j"]},
+  const std::string text = body(
+      p,
+      R"({"do": "fuse", "statements": ["y.t", "y.u"], "loops": ["i", "j"]}, {"do": "fuse", "statements": ["y.u", "y"], "loops": ["i", "j"]},
       {"do": "contract", "array": "y.t"}, {"do": "distribute", "statement": "y", "loop": "i"})");
   EXPECT_NE(text.find("      allocate y.t: f32[1, 1] stack\n      y.t[0, 0] = x[i, j] + 1.0"), std::string::npos) << text;
 }
 
 TEST(Transform, APaddedReadKeepsTheWholeArray) {
   const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, j + 1 ? 0.0] for i in 0..8, j in 0..8"}, "y");
-  const LegalReport r = judge(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i"]}, {"do": "contract", "array": "y.t"})");
+  const LegalReport r =
+      judge(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i"]}, {"do": "contract", "array": "y.t"})");
   EXPECT_FALSE(r.legal);
   EXPECT_NE(r.message.find("padding value"), std::string::npos) << r.message;
 }
@@ -104,14 +114,17 @@ TEST(Transform, PromotePacksTheTileItReads) {
 }
 
 TEST(Transform, MarksReachTheLoopTree) {
-  const std::string text = body(scale(), R"({"do": "parallelize", "statement": "y", "loop": "i"}, {"do": "vectorize", "statement": "y", "loop": "j", "width": 8})");
+  const std::string text = body(
+      scale(),
+      R"({"do": "parallelize", "statement": "y", "loop": "i"}, {"do": "vectorize", "statement": "y", "loop": "j", "width": 8})");
   EXPECT_NE(text.find("for i in 0..8 parallel"), std::string::npos) << text;
   EXPECT_NE(text.find("for j in 0..8 vector(8)"), std::string::npos) << text;
 }
 
 TEST(Transform, EveryStepIsInTheReference) {
   const std::string text = recipe_reference();
-  for (const char* step : {"fuse", "distribute", "tile", "interchange", "skew", "shift", "reverse", "parallelize", "vectorize", "unroll", "contract", "promote"})
+  for (const char* step : {"fuse", "distribute", "tile", "interchange", "skew", "shift", "reverse", "parallelize", "vectorize",
+                           "unroll", "contract", "promote"})
     EXPECT_NE(text.find("## `" + std::string(step) + "`"), std::string::npos) << step;
 }
 

@@ -11,7 +11,7 @@
 namespace facet {
 namespace {
 
-using namespace facet::test;   // NOLINT
+using namespace facet::test;  // NOLINT
 
 Tensor tensor(DType d, std::vector<ExprPtr> shape, Sample sample = {}) {
   Tensor t;

@@ -18,7 +18,7 @@
 namespace facet {
 namespace {
 
-using namespace facet::test;   // NOLINT
+using namespace facet::test;  // NOLINT
 
 Program read_text(const std::string& text, const std::string& file = "test.json") {
   Result<Program> program = read_program(text, file);
@@ -64,7 +64,8 @@ TEST(Naive, Equations) {
               "d[i] = any[k](x[i, k] > 0.9 and x[i, k] < 0.95)",
               "p[i] = prod[k](x[i, k] / 2.0) + pow(abs(x[i, 1]), 1.5) + sqrt(abs(x[i, 2]))",
               "b[i] = sum[k, l](x[i, k] * x[i, l]) where l < k for k in 0..7, l in 0..7"]}],
-    "outputs": ["s", "m", "g", "t", "q", "w", "v", "z", "n", "f", "d", "p", "b"]})json"), {{"N", 9}});
+    "outputs": ["s", "m", "g", "t", "q", "w", "v", "z", "n", "f", "d", "p", "b"]})json"),
+                      {{"N", 9}});
 }
 
 TEST(Naive, Loops) {
@@ -85,7 +86,8 @@ TEST(Naive, Loops) {
                "  for (int j = 0; j < N; j += 2) s += A[i][j] * x[j];",
                "  if (i % 2 == 0) R[i] = s; else R[i] = fmax(s, x[i]);",
                "}"]}],
-    "outputs": ["A", "R"]})json"), {{"N", 12}});
+    "outputs": ["A", "R"]})json"),
+                      {{"N", 12}});
 }
 
 // Every operator's first sample, as nodes of one program (one compilation).

@@ -13,7 +13,7 @@
 namespace facet {
 namespace {
 
-using namespace facet::test;   // NOLINT
+using namespace facet::test;  // NOLINT
 
 TEST(Oracle, WaysAgreeAndAreChosenBySize) {
   const Program p = matmul_program();

@@ -11,7 +11,7 @@
 namespace facet {
 namespace {
 
-using namespace facet::test;   // NOLINT
+using namespace facet::test;  // NOLINT
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -34,7 +34,8 @@ bool ambiguous(const ReferenceTensor& t, std::size_t i) { return !t.bounds.empty
 
 TEST(Reference, MatmulValuesAndBounds) {
   const Program p = matmul_program();
-  const HostTensors in = {{"a", host(DType::kF32, {2, 3}, {1, 2, 3, 4, 5, 6})}, {"b", host(DType::kF32, {3, 2}, {1, 0.1, 0, 1, 1, 0})}};
+  const HostTensors in = {{"a", host(DType::kF32, {2, 3}, {1, 2, 3, 4, 5, 6})},
+                          {"b", host(DType::kF32, {3, 2}, {1, 0.1, 0, 1, 1, 0})}};
   Result<ReferenceRun> run = run_reference(p, {{"M", 2}, {"N", 2}, {"K", 3}}, in);
   ASSERT_TRUE(run.ok());
   const ReferenceTensor& c = run->outputs.at("c");
@@ -49,17 +50,19 @@ TEST(Reference, MatmulValuesAndBounds) {
 
 TEST(Reference, EmptyContractionIsZero) {
   const Program p = matmul_program();
-  Result<ReferenceRun> run =
-      run_reference(p, {{"M", 4}, {"N", 4}, {"K", 0}}, {{"a", host(DType::kF32, {4, 0}, {})}, {"b", host(DType::kF32, {0, 4}, {})}});
+  Result<ReferenceRun> run = run_reference(p, {{"M", 4}, {"N", 4}, {"K", 0}},
+                                           {{"a", host(DType::kF32, {4, 0}, {})}, {"b", host(DType::kF32, {0, 4}, {})}});
   ASSERT_TRUE(run.ok());
   for (const double v : run->outputs.at("c").floats) EXPECT_EQ(v, 0);
 }
 
 TEST(Reference, MaxPropagatesNanFromEitherSide) {
-  const ReferenceTensor y = map_of(DType::kF32, {kNaN, -3, 2}, DType::kF32, binary(Op::kMax, literal(DType::kF32, 0.5), x_at()));
+  const ReferenceTensor y =
+      map_of(DType::kF32, {kNaN, -3, 2}, DType::kF32, binary(Op::kMax, literal(DType::kF32, 0.5), x_at()));
   EXPECT_TRUE(std::isnan(y.floats[0]));
   EXPECT_EQ(y.floats[1], 0.5);
-  const ReferenceTensor z = map_of(DType::kF32, {kNaN, -3, 2}, DType::kF32, binary(Op::kCFMax, literal(DType::kF32, 0.5), x_at()));
+  const ReferenceTensor z =
+      map_of(DType::kF32, {kNaN, -3, 2}, DType::kF32, binary(Op::kCFMax, literal(DType::kF32, 0.5), x_at()));
   EXPECT_EQ(z.floats[0], 0.5);
 }
 
@@ -73,7 +76,8 @@ TEST(Reference, SelectIsAChoice) {
 }
 
 TEST(Reference, RoundedF64ResultsAreNotExact) {
-  const ReferenceTensor third = map_of(DType::kF64, {1, 6}, DType::kF64, binary(Op::kDiv, x_at(DType::kF64), literal(DType::kF64, 3)));
+  const ReferenceTensor third =
+      map_of(DType::kF64, {1, 6}, DType::kF64, binary(Op::kDiv, x_at(DType::kF64), literal(DType::kF64, 3)));
   ASSERT_EQ(third.bounds.size(), 2U);
   EXPECT_GT(third.bounds[0], 0) << "a kernel may contract or reorder what follows";
   EXPECT_EQ(third.bounds[1], 0) << "6 / 3 is 2 for everyone";
@@ -94,7 +98,8 @@ TEST(Reference, IntegersWrapAndDivideByZeroGivesZero) {
   const ReferenceTensor f = map_of(DType::kI32, {-7, 7}, DType::kI32, binary(Op::kFloorMod, w, int_literal(DType::kI32, 4)));
   EXPECT_EQ(f.ints[0], 1);
   EXPECT_EQ(f.ints[1], 3);
-  const ReferenceTensor m = map_of(DType::kI32, {-2147483648.0}, DType::kI32, binary(Op::kTruncDiv, w, int_literal(DType::kI32, -1)));
+  const ReferenceTensor m =
+      map_of(DType::kI32, {-2147483648.0}, DType::kI32, binary(Op::kTruncDiv, w, int_literal(DType::kI32, -1)));
   EXPECT_EQ(m.ints[0], -2147483648LL);
   const ReferenceTensor s = map_of(DType::kI32, {1}, DType::kI32, binary(Op::kShl, w, int_literal(DType::kI32, 33)));
   EXPECT_EQ(s.ints[0], 2);
@@ -129,7 +134,8 @@ TEST(Reference, ArgmaxOverNothingIsRefused) {
   Program p;
   add_tensor(p, "x", DType::kF32, {idx(3)}, true);
   add_tensor(p, "g", DType::kI64, {});
-  add_equation(p, equation("g", {}, reduction(ReduceKind::kArgMax, DType::kI64, {range("k", 0)}, read("x", DType::kF32, {index("k")}))));
+  add_equation(
+      p, equation("g", {}, reduction(ReduceKind::kArgMax, DType::kI64, {range("k", 0)}, read("x", DType::kF32, {index("k")}))));
   p.outputs = {"g"};
   EXPECT_FALSE(run_reference(p, {}, {{"x", host(DType::kF32, {3}, {7, 8, 9})}}).ok());
 }
@@ -160,7 +166,8 @@ TEST(Reference, StepsNearTheirEdgeAreAmbiguous) {
 
 TEST(Reference, ReluAsAChoiceIsNotAmbiguous) {
   const ExprPtr z = binary(Op::kSub, unary(Op::kExp, x_at()), literal(DType::kF32, 1));
-  const ReferenceTensor t = map_of(DType::kF32, {0}, DType::kF32, select(binary(Op::kGt, z, literal(DType::kF32, 0)), z, literal(DType::kF32, 0)));
+  const ReferenceTensor t =
+      map_of(DType::kF32, {0}, DType::kF32, select(binary(Op::kGt, z, literal(DType::kF32, 0)), z, literal(DType::kF32, 0)));
   EXPECT_FALSE(ambiguous(t, 0));
   EXPECT_GT(t.bounds[0], 0);
 }
@@ -172,7 +179,8 @@ TEST(Reference, PadsAndGathers) {
   add_tensor(p, "y", DType::kF32, {idx(4)});
   add_tensor(p, "z", DType::kF32, {idx(4)});
   add_equation(p, equation("y", {range("i", 4)}, read("x", DType::kF32, {read("id", DType::kI64, {index("i")})})));
-  add_equation(p, equation("z", {range("i", 4)}, read("x", DType::kF32, {idx_sub(index("i"), idx(1))}, literal(DType::kF32, -9))));
+  add_equation(p,
+               equation("z", {range("i", 4)}, read("x", DType::kF32, {idx_sub(index("i"), idx(1))}, literal(DType::kF32, -9))));
   p.outputs = {"y", "z"};
   const HostTensors in = {{"x", host(DType::kF32, {5}, {10, 11, 12, 13, 14})}, {"id", host(DType::kI64, {4}, {4, -1, 5, 0})}};
   Result<ReferenceRun> run = run_reference(p, {}, in);
@@ -229,8 +237,9 @@ TEST(Reference, DownwardLoopsAndSumUpdates) {
   declare.name = "R.s";
   declare.value = literal(DType::kF32, 0);
   const ExprPtr term = binary(Op::kMul, cast(DType::kF32, index("i")), literal(DType::kF32, 0.1));
-  add_loops(p, {}, {}, {"R"}, {declare, for_loop("i", idx(3), idx(-1), {sum_update("R.s", DType::kF32, {}, term)}, -1),
-                               assign("R", {idx(0)}, read("R.s", DType::kF32, {}))});
+  add_loops(p, {}, {}, {"R"},
+            {declare, for_loop("i", idx(3), idx(-1), {sum_update("R.s", DType::kF32, {}, term)}, -1),
+             assign("R", {idx(0)}, read("R.s", DType::kF32, {}))});
   p.outputs = {"R"};
   Result<ReferenceRun> run = run_reference(p, {}, {});
   ASSERT_TRUE(run.ok()) << to_text(run.errors());
@@ -251,7 +260,8 @@ TEST(Reference, OutElementsNeverWrittenStayUndefined) {
 
 TEST(Reference, InfinitiesAreExact) {
   // exp(x - max x) with a -inf, as in a masked softmax.
-  const ReferenceTensor t = map_of(DType::kF32, {-kInf, 1}, DType::kF32, unary(Op::kExp, binary(Op::kSub, x_at(), literal(DType::kF32, 0.1))));
+  const ReferenceTensor t =
+      map_of(DType::kF32, {-kInf, 1}, DType::kF32, unary(Op::kExp, binary(Op::kSub, x_at(), literal(DType::kF32, 0.1))));
   EXPECT_EQ(t.floats[0], 0);
   EXPECT_FALSE(ambiguous(t, 0));
   const ReferenceTensor big = map_of(DType::kF32, {100}, DType::kF32, unary(Op::kExp, x_at()));

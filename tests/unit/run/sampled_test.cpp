@@ -12,7 +12,7 @@
 namespace facet {
 namespace {
 
-using namespace facet::test;   // NOLINT
+using namespace facet::test;  // NOLINT
 
 // p = softmax-like: t = a @ b, s[i] = sum_j exp(t[i, j]), y = exp(t) / s.
 Program softmax_program() {
@@ -22,7 +22,8 @@ Program softmax_program() {
   add_tensor(p, "y", f, {index("M"), index("N")});
   const ExprPtr e = unary(Op::kExp, read("c", f, {index("i"), index("j")}));
   add_equation(p, equation("s", {range("i", index("M"))}, reduction(ReduceKind::kSum, f, {range("j", index("N"))}, e)));
-  add_equation(p, equation("y", {range("i", index("M")), range("j", index("N"))}, binary(Op::kDiv, e, read("s", f, {index("i")}))));
+  add_equation(
+      p, equation("y", {range("i", index("M")), range("j", index("N"))}, binary(Op::kDiv, e, read("s", f, {index("i")}))));
   p.outputs = {"y", "c"};
   return p;
 }
@@ -47,7 +48,7 @@ TEST(Sampled, AgreesWithTheFullReference) {
     for (std::size_t i = 0; i < b.defined.size(); ++i) {
       if (!b.defined[i]) continue;
       ASSERT_EQ(a.floats[i], b.floats[i]) << name << i;
-      ASSERT_NEAR(a.bounds[i], b.bounds[i], 1e-5 * a.bounds[i]) << name << i;   // stored as f32 between equations or not
+      ASSERT_NEAR(a.bounds[i], b.bounds[i], 1e-5 * a.bounds[i]) << name << i;  // stored as f32 between equations or not
     }
   }
   HostTensors results = outputs_of(full);

@@ -12,7 +12,7 @@
 namespace facet {
 namespace {
 
-using namespace facet::test;   // NOLINT
+using namespace facet::test;  // NOLINT
 
 // A 6 x 6 matmul of random inputs with the reference's own outputs as results.
 struct Case {

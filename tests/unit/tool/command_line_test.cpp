@@ -27,7 +27,8 @@ class Tool : public testing::Test {
   void SetUp() override {
     folder_ = std::filesystem::temp_directory_path() / ("facet_tool_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder_);
-    write("p.json", R"({"facet": 1, "name": "class", "symbols": {"N": {"min": 1, "max": 100, "default": 8}}, "assume": ["N % 2 == 0"],
+    write("p.json",
+          R"({"facet": 1, "name": "class", "symbols": {"N": {"min": 1, "max": 100, "default": 8}}, "assume": ["N % 2 == 0"],
       "tensors": {"float": {"dtype": "f32", "shape": ["N"]}}, "inputs": ["float"],
       "ops": [{"op": "mul", "in": ["float", 2.0], "out": "blockIdx"}], "outputs": ["blockIdx"]})");
   }
@@ -52,7 +53,8 @@ class Tool : public testing::Test {
     EXPECT_NE(a.status, 0) << arguments;
     const Json j = Json::parse(a.out, nullptr, false);
     EXPECT_FALSE(j.is_discarded()) << a.out;
-    for (const char* field : {"code", "message", "file", "line", "column", "pointer"}) EXPECT_TRUE(j["error"].contains(field)) << field;
+    for (const char* field : {"code", "message", "file", "line", "column", "pointer"})
+      EXPECT_TRUE(j["error"].contains(field)) << field;
     return j["error"]["code"];
   }
   std::filesystem::path folder_;
@@ -98,11 +100,12 @@ TEST_F(Tool, RunWritesOutputsWhole) {
   EXPECT_EQ(j["verified"], true);
   EXPECT_EQ(j["target"], "reference");
   EXPECT_EQ(j["symbols"]["N"], 8);
-  for (const char* field : {"program", "max_abs_error", "max_rel_error", "tolerance", "verified_elements", "sampled", "ambiguous", "kernels",
-                            "compile_ms", "time_ms"})
+  for (const char* field : {"program", "max_abs_error", "max_rel_error", "tolerance", "verified_elements", "sampled",
+                            "ambiguous", "kernels", "compile_ms", "time_ms"})
     EXPECT_TRUE(j.contains(field)) << field;
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(path("out"))) files += entry.path().filename() == "blockIdx.npy" ? 1 : 100;
+  for (const auto& entry : std::filesystem::directory_iterator(path("out")))
+    files += entry.path().filename() == "blockIdx.npy" ? 1 : 100;
   EXPECT_EQ(files, 1);
   // What was written is an input again, by name and shape.
   EXPECT_EQ(facet("run p.json --target reference --input float=out/blockIdx.npy").status, 0);

@@ -12,16 +12,18 @@ namespace facet {
 namespace {
 
 // They need a GPU or a failing system, or guard limits no text reaches in a short time.
-const std::set<std::string> kNotTriggered = {"json-too-large", "file-too-large",  "text-too-long",  "library-unusable", "no-gpu",
-                                             "cuda-call",      "process-failed",  "out-of-memory",  "budget-exhausted", "no-values-for-tensor",
-                                             "reference-refused", "no-equations", "empty-argument", "unknown-array",    "step-precondition",
-                                             "illegal-step"};
+const std::set<std::string> kNotTriggered = {
+    "json-too-large",    "file-too-large", "text-too-long",  "library-unusable", "no-gpu",
+    "cuda-call",         "process-failed", "out-of-memory",  "budget-exhausted", "no-values-for-tensor",
+    "reference-refused", "no-equations",   "empty-argument", "unknown-array",    "step-precondition",
+    "illegal-step"};
 
 std::string all_test_text() {
   std::ostringstream text;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(FACET_SOURCE_DIR "/tests")) {
     const std::string kind = entry.path().extension();
-    if (entry.path().filename() != "coverage_test.cpp" && (kind == ".cpp" || kind == ".txt" || kind == ".hpp")) text << std::ifstream(entry.path()).rdbuf();
+    if (entry.path().filename() != "coverage_test.cpp" && (kind == ".cpp" || kind == ".txt" || kind == ".hpp"))
+      text << std::ifstream(entry.path()).rdbuf();
   }
   return text.str();
 }

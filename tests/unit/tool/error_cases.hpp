@@ -13,7 +13,7 @@
 namespace facet {
 
 struct ErrorCase {
-  std::string where;      // "programs.txt:41"
+  std::string where;  // "programs.txt:41"
   std::string code;
   std::string pointer;
   std::string text;
@@ -24,7 +24,7 @@ inline void read_error_table(const std::string& path, std::vector<ErrorCase>* ca
   std::ifstream file(path);
   std::map<std::string, std::string> templates;
   std::string* body = nullptr;
-  std::vector<std::string> used;   // template of each case of this file
+  std::vector<std::string> used;  // template of each case of this file
   const std::size_t first = cases->size();
   int number = 0;
   for (std::string line; std::getline(file, line);) {

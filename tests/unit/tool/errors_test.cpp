@@ -39,7 +39,9 @@ TEST_P(Errors, AreAnsweredWithCodeAndPlace) {
 INSTANTIATE_TEST_SUITE_P(Table, Errors, testing::ValuesIn(all_error_cases(FACET_SOURCE_DIR "/tests/errors")),
                          [](const testing::TestParamInfo<ErrorCase>& info) {
                            std::string name = info.param.where + "_" + info.param.code;
-                           std::replace_if(name.begin(), name.end(), [](char ch) { return !std::isalnum(static_cast<unsigned char>(ch)); }, '_');
+                           std::replace_if(
+                               name.begin(), name.end(), [](char ch) { return !std::isalnum(static_cast<unsigned char>(ch)); },
+                               '_');
                            return name;
                          });
 

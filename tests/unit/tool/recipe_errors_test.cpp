@@ -73,8 +73,10 @@ TEST(RecipeErrors, IllegalStepsAreRefusedWithAWitness) {
 }
 
 TEST(RecipeErrors, LegalStepsAreLegal) {
-  for (const char* steps : {"", R"({"do": "tile", "statement": "t", "loops": ["i", "j"], "sizes": [3, 5]})",
-                            R"({"do": "parallelize", "statement": "t", "loop": "i"}, {"do": "vectorize", "statement": "t", "loop": "j", "width": 8})"}) {
+  for (
+      const char* steps :
+      {"", R"({"do": "tile", "statement": "t", "loops": ["i", "j"], "sizes": [3, 5]})",
+       R"({"do": "parallelize", "statement": "t", "loop": "i"}, {"do": "vectorize", "statement": "t", "loop": "j", "width": 8})"}) {
     const Result<LegalReport> report = judge(with_steps(steps));
     ASSERT_TRUE(report) << to_text(report.errors());
     EXPECT_TRUE(report->legal) << report->message;

@@ -41,8 +41,9 @@ TEST(Schema, ExamplesAreValid) {
 
 TEST(Schema, RefusesWhatTheReaderRefusesForItsForm) {
   // Codes that are about form alone; the others need names, numbers or files.
-  const std::set<std::string> form = {"unknown-field", "missing-field", "wrong-type", "bad-version", "bad-choice", "unknown-dtype",
-                                      "reserved-dtype", "bad-name", "empty-list", "code-or-file", "wrong-field", "too-many-elements"};
+  const std::set<std::string> form = {"unknown-field", "missing-field", "wrong-type",     "bad-version",
+                                      "bad-choice",    "unknown-dtype", "reserved-dtype", "bad-name",
+                                      "empty-list",    "code-or-file",  "wrong-field",    "too-many-elements"};
   // Form that depends on a value elsewhere in the document, which the schema does not express.
   const std::set<std::string> elsewhere = {"/tensors/c/data/fill", "/ops/0/in/1", "/tensors/c/data/values/1"};
   const Schema program = schema("program");
@@ -59,17 +60,21 @@ TEST(Schema, RefusesWhatTheReaderRefusesForItsForm) {
 
 TEST(Schema, Recipes) {
   const Schema recipe = schema("recipe");
-  for (const char* text : {R"({"facet_recipe": 1})", R"({"facet_recipe": 1, "program": null, "variants": [{"groups": [{"ops": ["y"], "steps": []}]}]})",
-                           R"({"facet_recipe": 1, "variants": [{"when": "N < 3", "groups": [{"name": "k0", "ops": ["y"], "steps": [{"do": "tile", "sizes": ["?", 4]}]}]}]})"}) {
+  for (
+      const char* text :
+      {R"({"facet_recipe": 1})",
+       R"({"facet_recipe": 1, "program": null, "variants": [{"groups": [{"ops": ["y"], "steps": []}]}]})",
+       R"({"facet_recipe": 1, "variants": [{"when": "N < 3", "groups": [{"name": "k0", "ops": ["y"], "steps": [{"do": "tile", "sizes": ["?", 4]}]}]}]})"}) {
     EXPECT_TRUE(recipe.accepts(nlohmann::json::parse(text))) << text;
     const Result<Recipe> read = read_recipe(text, "r.json");
     ASSERT_TRUE(read) << to_text(read.errors());
     EXPECT_TRUE(recipe.accepts(nlohmann::json::parse(to_json(*read)))) << to_json(*read);
   }
-  for (const char* text : {R"({})", R"({"facet_recipe": 2})", R"({"facet_recipe": 1, "program": "abc"})", R"({"facet_recipe": 1, "steps": []})",
-                           R"({"facet_recipe": 1, "variants": [{"groups": [{"steps": []}]}]})",
-                           R"({"facet_recipe": 1, "graph": [{"tensor": "x"}]})", R"({"facet_recipe": 1, "graph": [{"do": "x", "by": 1.5}]})",
-                           R"({"facet_recipe": 1, "memory": {"arena": "big"}})", R"({"facet_recipe": 1, "variants": {}})"}) {
+  for (const char* text :
+       {R"({})", R"({"facet_recipe": 2})", R"({"facet_recipe": 1, "program": "abc"})", R"({"facet_recipe": 1, "steps": []})",
+        R"({"facet_recipe": 1, "variants": [{"groups": [{"steps": []}]}]})",
+        R"({"facet_recipe": 1, "graph": [{"tensor": "x"}]})", R"({"facet_recipe": 1, "graph": [{"do": "x", "by": 1.5}]})",
+        R"({"facet_recipe": 1, "memory": {"arena": "big"}})", R"({"facet_recipe": 1, "variants": {}})"}) {
     EXPECT_FALSE(recipe.accepts(nlohmann::json::parse(text))) << text;
     EXPECT_FALSE(read_recipe(text, "r.json")) << text;
   }

@@ -1,4 +1,5 @@
-// The mathematics of generated code against long double libm: the stated bounds hold on dense samples, special values are right.
+// The mathematics of generated code against long double libm: the stated bounds hold on dense samples, special values are
+// right.
 #include <cfloat>
 #include <cmath>
 
@@ -13,8 +14,8 @@ struct Function {
   Op op;
   const char* name;
   long double (*exact)(long double);
-  double low, high;     // samples; beside them the special values
-  double bound_f32, bound_f64;   // ulp, as the comments in the prelude state
+  double low, high;             // samples; beside them the special values
+  double bound_f32, bound_f64;  // ulp, as the comments in the prelude state
 };
 
 long double sigmoid(long double x) { return x >= 0 ? 1 / (1 + expl(-x)) : expl(x) / (1 + expl(x)); }
@@ -39,12 +40,15 @@ constexpr int kSamples = 4096;
 
 std::vector<double> samples(const Function& f, DType type) {
   const double inf = INFINITY;
-  std::vector<double> v = {0.0, -0.0, inf, -inf, NAN, 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 1e-3, -1e-3, 1e-7, 1e-30, -1e-30, 1e30, -1e30, 3.4e38,
-                           1e-40, -1e-40, 87.5, 88.72, 88.8, -87.4, -103.9, 1e6, 1048576.5, -3e7, 5e15, 12345678.25, 710.1, -745, 0.999999, -0.999999};
-  if (type == DType::kF64) v.insert(v.end(), {1e-310, 1e300, -1e300, 1e22, 0x1p-1074, 709.7, 709.8, -708.5, 6381956970095103.0 * 0x1p797});
+  std::vector<double> v = {0.0,  -0.0,  inf,    -inf,  NAN,       1,    -1,    0.5,         -0.5,  1.5,    2.5,      -2.5,
+                           1e-3, -1e-3, 1e-7,   1e-30, -1e-30,    1e30, -1e30, 3.4e38,      1e-40, -1e-40, 87.5,     88.72,
+                           88.8, -87.4, -103.9, 1e6,   1048576.5, -3e7, 5e15,  12345678.25, 710.1, -745,   0.999999, -0.999999};
+  if (type == DType::kF64)
+    v.insert(v.end(), {1e-310, 1e300, -1e300, 1e22, 0x1p-1074, 709.7, 709.8, -708.5, 6381956970095103.0 * 0x1p797});
   while (v.size() < kSamples) {
     const double u = static_cast<double>(v.size()) / kSamples;
-    v.push_back(v.size() % 3 ? f.low + (f.high - f.low) * u : std::ldexp(1 + u, static_cast<int>(v.size() * 7 % 60) - 40) * (v.size() % 2 ? 1 : -1));
+    v.push_back(v.size() % 3 ? f.low + (f.high - f.low) * u
+                             : std::ldexp(1 + u, static_cast<int>(v.size() * 7 % 60) - 40) * (v.size() % 2 ? 1 : -1));
   }
   for (double& x : v) x = round_to(type, x);
   return v;
@@ -99,11 +103,12 @@ TEST_P(MathOfGeneratedCode, KeepsItsBounds) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MathOfGeneratedCode,
-                         testing::Values(std::tuple{"g++", DType::kF32, 1, "native"}, std::tuple{"g++", DType::kF32, 16, "native"},
-                                         std::tuple{"g++", DType::kF64, 8, "native"}, std::tuple{"clang++-19", DType::kF32, 16, "native"},
-                                         std::tuple{"clang++-19", DType::kF64, 1, "native"}, std::tuple{"g++", DType::kF32, 8, "x86-64-v3"},
-                                         std::tuple{"clang++-19", DType::kF32, 4, "x86-64"}, std::tuple{"g++", DType::kF64, 1, "x86-64"}));
+INSTANTIATE_TEST_SUITE_P(
+    All, MathOfGeneratedCode,
+    testing::Values(std::tuple{"g++", DType::kF32, 1, "native"}, std::tuple{"g++", DType::kF32, 16, "native"},
+                    std::tuple{"g++", DType::kF64, 8, "native"}, std::tuple{"clang++-19", DType::kF32, 16, "native"},
+                    std::tuple{"clang++-19", DType::kF64, 1, "native"}, std::tuple{"g++", DType::kF32, 8, "x86-64-v3"},
+                    std::tuple{"clang++-19", DType::kF32, 4, "x86-64"}, std::tuple{"g++", DType::kF64, 1, "x86-64"}));
 
 }  // namespace
 }  // namespace facet

@@ -15,19 +15,26 @@ const Symbol kN{"N", 1, 1000, 8, {}};
 // prepare: p[j] = 2 w[j]; k0: t[i] = x[i] + p[i % 4]; k1: y[i] = t[i] * c[i % 4].
 LoopProgram packed() {
   const ExprPtr i = index("i"), j = index("j"), r = binary(Op::kFloorMod, index("i"), idx(4));
-  LoopProgram p = program("packed", {buffer("x", DType::kF32, {index("N")}, BufferRole::kInput), buffer("w", DType::kF32, {idx(4)}, BufferRole::kWeight),
-                                     buffer("c", DType::kF32, {idx(4)}, BufferRole::kWeight), buffer("y", DType::kF32, {index("N")}, BufferRole::kOutput),
-                                     buffer("w.packed", DType::kF32, {idx(4)}, BufferRole::kWorkspace), buffer("t", DType::kF32, {index("N")}, BufferRole::kWorkspace)},
-                          {loop("i", idx(0), index("N"), {store("t", {i}, binary(Op::kAdd, read("x", DType::kF32, {i}), read("w.packed", DType::kF32, {r})))})}, {kN});
+  LoopProgram p = program(
+      "packed",
+      {buffer("x", DType::kF32, {index("N")}, BufferRole::kInput), buffer("w", DType::kF32, {idx(4)}, BufferRole::kWeight),
+       buffer("c", DType::kF32, {idx(4)}, BufferRole::kWeight), buffer("y", DType::kF32, {index("N")}, BufferRole::kOutput),
+       buffer("w.packed", DType::kF32, {idx(4)}, BufferRole::kWorkspace),
+       buffer("t", DType::kF32, {index("N")}, BufferRole::kWorkspace)},
+      {loop("i", idx(0), index("N"),
+            {store("t", {i}, binary(Op::kAdd, read("x", DType::kF32, {i}), read("w.packed", DType::kF32, {r})))})},
+      {kN});
   p.kernels[0].ops = {"t"};
   Kernel second;
   second.name = "k1";
   second.ops = {"y"};
-  second.body = {loop("i", idx(0), index("N"), {store("y", {i}, binary(Op::kMul, read("t", DType::kF32, {i}), read("c", DType::kF32, {r})))})};
+  second.body = {loop("i", idx(0), index("N"),
+                      {store("y", {i}, binary(Op::kMul, read("t", DType::kF32, {i}), read("c", DType::kF32, {r})))})};
   p.kernels.push_back(second);
   Kernel pack;
   pack.name = "pack";
-  pack.body = {loop("j", idx(0), idx(4), {store("w.packed", {j}, binary(Op::kMul, literal(DType::kF32, 2), read("w", DType::kF32, {j})))})};
+  pack.body = {loop("j", idx(0), idx(4),
+                    {store("w.packed", {j}, binary(Op::kMul, literal(DType::kF32, 2), read("w", DType::kF32, {j})))})};
   p.prepare = {pack};
   return p;
 }
@@ -65,10 +72,13 @@ TEST(Programs, AtomicUpdates) {
   most.buffer = "m";
   most.value = cast(DType::kI32, i);
   most.update = ReduceKind::kMax;
-  const LoopProgram p = program("atomics", {buffer("b", DType::kI64, {idx(1000)}, BufferRole::kInput), buffer("h", DType::kI32, {idx(3)}, BufferRole::kOutput),
-                                            buffer("m", DType::kI32, {idx(3)}, BufferRole::kOutput)},
-                                {loop("z", idx(0), idx(3), {store("h", {index("z")}, int_literal(DType::kI32, 0)), store("m", {index("z")}, int_literal(DType::kI32, -1))}),
-                                 loop("i", idx(0), idx(1000), {make_loop(count), make_loop(most)}, 1, LoopKind::kParallel)});
+  const LoopProgram p = program(
+      "atomics",
+      {buffer("b", DType::kI64, {idx(1000)}, BufferRole::kInput), buffer("h", DType::kI32, {idx(3)}, BufferRole::kOutput),
+       buffer("m", DType::kI32, {idx(3)}, BufferRole::kOutput)},
+      {loop("z", idx(0), idx(3),
+            {store("h", {index("z")}, int_literal(DType::kI32, 0)), store("m", {index("z")}, int_literal(DType::kI32, -1))}),
+       loop("i", idx(0), idx(1000), {make_loop(count), make_loop(most)}, 1, LoopKind::kParallel)});
   for (const std::string& compiler : compilers()) {
     HostTensors t = {{"b", tensor(DType::kI64, {1000}, {0, 1, 1, 2})}};
     run(p, compiler, &t);
@@ -81,8 +91,11 @@ TEST(Programs, AtomicUpdates) {
 // An array that is input and output is one field, and is updated in place.
 TEST(Programs, InPlaceArraysAreOneField) {
   const ExprPtr i = index("i");
-  LoopProgram p = program("inplace", {buffer("a", DType::kF64, {index("N")}, BufferRole::kInOut)},
-                          {loop("i", idx(1), index("N"), {store("a", {i}, binary(Op::kAdd, read("a", DType::kF64, {i}), read("a", DType::kF64, {idx_sub(i, idx(1))})))})}, {kN});
+  LoopProgram p = program(
+      "inplace", {buffer("a", DType::kF64, {index("N")}, BufferRole::kInOut)},
+      {loop("i", idx(1), index("N"),
+            {store("a", {i}, binary(Op::kAdd, read("a", DType::kF64, {i}), read("a", DType::kF64, {idx_sub(i, idx(1))})))})},
+      {kN});
   p.inputs = {"a"};
   p.outputs = {"a"};
   const Result<Module> m = print_openmp(p);
@@ -98,8 +111,11 @@ TEST(Programs, InPlaceArraysAreOneField) {
 // x * x - y with contraction off rounds the product.
 TEST(Programs, ContractionIsAPolicy) {
   const ExprPtr x = read("x", DType::kF32, {index("i")});
-  LoopProgram p = program("contract", {buffer("x", DType::kF32, {idx(4)}, BufferRole::kInput), buffer("y", DType::kF32, {idx(4)}, BufferRole::kOutput)},
-                          {loop("i", idx(0), idx(4), {store("y", {index("i")}, binary(Op::kSub, binary(Op::kMul, x, x), literal(DType::kF32, 1)))})});
+  LoopProgram p =
+      program("contract",
+              {buffer("x", DType::kF32, {idx(4)}, BufferRole::kInput), buffer("y", DType::kF32, {idx(4)}, BufferRole::kOutput)},
+              {loop("i", idx(0), idx(4),
+                    {store("y", {index("i")}, binary(Op::kSub, binary(Op::kMul, x, x), literal(DType::kF32, 1)))})});
   p.numerics.contract = false;
   const float a = 1 + 0x1p-12f;
   const float rounded = static_cast<float>(static_cast<double>(a) * static_cast<double>(a)) - 1;
@@ -135,8 +151,9 @@ TEST(Programs, ParallelLoops) {
 
 // What must not reach a printer is an error, not text.
 TEST(Programs, RefusesWhatIsNotLowered) {
-  const LoopProgram vector_loop = program("v", {buffer("y", DType::kF32, {idx(8)}, BufferRole::kOutput)},
-                                          {loop("i", idx(0), idx(8), {store("y", {index("i")}, literal(DType::kF32, 1))}, 1, LoopKind::kVector)});
+  const LoopProgram vector_loop =
+      program("v", {buffer("y", DType::kF32, {idx(8)}, BufferRole::kOutput)},
+              {loop("i", idx(0), idx(8), {store("y", {index("i")}, literal(DType::kF32, 1))}, 1, LoopKind::kVector)});
   EXPECT_FALSE(print_openmp(vector_loop));
   const LoopProgram barrier = program("b", {buffer("y", DType::kF32, {idx(8)}, BufferRole::kOutput)}, {make_loop(Barrier{})});
   EXPECT_FALSE(print_openmp(barrier));

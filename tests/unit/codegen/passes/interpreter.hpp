@@ -139,82 +139,49 @@ class Evaluator {
 
   static double real_of(Op op, double a, double b, double c) {
     switch (op) {
-      case Op::kAdd:
-        return a + b;
-      case Op::kSub:
-        return a - b;
-      case Op::kMul:
-        return a * b;
-      case Op::kDiv:
-        return a / b;
-      case Op::kMin:
-        return std::min(a, b);
-      case Op::kMax:
-        return std::max(a, b);
-      case Op::kNeg:
-        return -a;
-      case Op::kExp:
-        return std::exp(a);
-      case Op::kTanh:
-        return std::tanh(a);
-      case Op::kSqrt:
-        return std::sqrt(a);
-      case Op::kFma:
-        return a * b + c;
-      default:
-        throw std::runtime_error("test evaluator: real operation");
+      case Op::kAdd: return a + b;
+      case Op::kSub: return a - b;
+      case Op::kMul: return a * b;
+      case Op::kDiv: return a / b;
+      case Op::kMin: return std::min(a, b);
+      case Op::kMax: return std::max(a, b);
+      case Op::kNeg: return -a;
+      case Op::kExp: return std::exp(a);
+      case Op::kTanh: return std::tanh(a);
+      case Op::kSqrt: return std::sqrt(a);
+      case Op::kFma: return a * b + c;
+      default: throw std::runtime_error("test evaluator: real operation");
     }
   }
 
   static std::int64_t integer_of(Op op, std::int64_t a, std::int64_t b, std::int64_t c) {
     switch (op) {
-      case Op::kAdd:
-        return a + b;
-      case Op::kSub:
-        return a - b;
-      case Op::kMul:
-        return a * b;
-      case Op::kFloorDiv:
-        return floor_div(a, b);
-      case Op::kFloorMod:
-        return b == 0 ? 0 : a - b * floor_div(a, b);
-      case Op::kTruncDiv:
-        return b == 0 ? 0 : a / b;
-      case Op::kTruncMod:
-        return b == 0 ? 0 : a % b;
-      case Op::kMin:
-        return std::min(a, b);
-      case Op::kMax:
-        return std::max(a, b);
-      case Op::kNeg:
-        return -a;
-      case Op::kNot:
-        return !a;
-      case Op::kAnd:
-        return a && b;
-      case Op::kOr:
-        return a || b;
-      case Op::kFma:
-        return a * b + c;
-      default:
-        throw std::runtime_error("test evaluator: integer operation");
+      case Op::kAdd: return a + b;
+      case Op::kSub: return a - b;
+      case Op::kMul: return a * b;
+      case Op::kFloorDiv: return floor_div(a, b);
+      case Op::kFloorMod: return b == 0 ? 0 : a - b * floor_div(a, b);
+      case Op::kTruncDiv: return b == 0 ? 0 : a / b;
+      case Op::kTruncMod: return b == 0 ? 0 : a % b;
+      case Op::kMin: return std::min(a, b);
+      case Op::kMax: return std::max(a, b);
+      case Op::kNeg: return -a;
+      case Op::kNot: return !a;
+      case Op::kAnd: return a && b;
+      case Op::kOr: return a || b;
+      case Op::kFma: return a * b + c;
+      default: throw std::runtime_error("test evaluator: integer operation");
     }
   }
 
   static bool compare(Op op, double a, double b) {
     switch (op) {
-      case Op::kLt:
-        return a < b;
-      case Op::kLe:
-        return a <= b;
-      case Op::kGt:
-        return a > b;
-      case Op::kGe:
-        return a >= b;
-      case Op::kEq:
-        return a == b;
-      default:
-        return a != b;
+      case Op::kLt: return a < b;
+      case Op::kLe: return a <= b;
+      case Op::kGt: return a > b;
+      case Op::kGe: return a >= b;
+      case Op::kEq: return a == b;
+      default: return a != b;
     }
   }
 
@@ -234,13 +201,11 @@ class Evaluator {
         if (it->second.lanes() != static_cast<std::size_t>(e->lanes)) throw std::runtime_error("lanes of " + e->name);
         return it->second;
       }
-      case Op::kRead:
-        return read(*e);
+      case Op::kRead: return read(*e);
       case Op::kSelect:
         if (e->args[0]->lanes == 1) return eval(e->args[integer(e->args[0]) ? 1 : 2]);
         break;
-      case Op::kSplat:
-        return splat(eval(e->args[0]), e->lanes);
+      case Op::kSplat: return splat(eval(e->args[0]), e->lanes);
       case Op::kIota: {
         Value v = splat(eval(e->args[0]), e->lanes);
         for (std::size_t l = 0; l < v.lanes(); ++l) {
@@ -253,10 +218,8 @@ class Evaluator {
         const Value v = eval(e->args[0]);
         return Value{{v.real[static_cast<std::size_t>(e->int_value)]}, {v.integer[static_cast<std::size_t>(e->int_value)]}};
       }
-      case Op::kLaneReduce:
-        return lane_reduce(*e);
-      default:
-        break;
+      case Op::kLaneReduce: return lane_reduce(*e);
+      default: break;
     }
     return elementwise(*e);
   }

@@ -15,9 +15,7 @@ struct TileSizes {
   int width;
 };
 
-ExprPtr times(std::int64_t c, const std::string& name) {
-  return mul(idx(c), ix(name));
-}
+ExprPtr times(std::int64_t c, const std::string& name) { return mul(idx(c), ix(name)); }
 
 LoopPtr points(const std::string& name, const ExprPtr& extent, std::int64_t size, const std::string& tile, LoopList body,
                LoopKind kind = LoopKind::kSerial, int width = 0) {

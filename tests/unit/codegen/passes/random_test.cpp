@@ -46,38 +46,25 @@ class Maker {
 
   ExprPtr leaf() {
     switch (random_() % 9) {
-      case 0:
-        return rd("a", {i_, j_});
-      case 1:
-        return rd("at", {j_, i_});
-      case 2:
-        return rd("v", {j_});
-      case 3:
-        return rd("a", {sub(i_, idx(1)), add(j_, idx(1))}, f32(static_cast<double>(pick({0, 3}))));
-      case 4:
-        return rd("v", {binary(Op::kFloorDiv, j_, idx(2))});
-      case 5:
-        return cast(DType::kF32, binary(Op::kFloorMod, sub(i_, j_), idx(3)));
-      case 6:
-        return select(less(j_, sub(N_, idx(1))), rd("v", {add(j_, idx(1))}), f32(2));
-      case 7:
-        return select(less(idx(0), i_), rd("a", {sub(i_, idx(1)), j_}), rd("a", {i_, idx(0)}));
-      default:
-        return rd("v", {sub(sub(N_, idx(1)), j_)});
+      case 0: return rd("a", {i_, j_});
+      case 1: return rd("at", {j_, i_});
+      case 2: return rd("v", {j_});
+      case 3: return rd("a", {sub(i_, idx(1)), add(j_, idx(1))}, f32(static_cast<double>(pick({0, 3}))));
+      case 4: return rd("v", {binary(Op::kFloorDiv, j_, idx(2))});
+      case 5: return cast(DType::kF32, binary(Op::kFloorMod, sub(i_, j_), idx(3)));
+      case 6: return select(less(j_, sub(N_, idx(1))), rd("v", {add(j_, idx(1))}), f32(2));
+      case 7: return select(less(idx(0), i_), rd("a", {sub(i_, idx(1)), j_}), rd("a", {i_, idx(0)}));
+      default: return rd("v", {sub(sub(N_, idx(1)), j_)});
     }
   }
   ExprPtr value(int depth) {
     if (depth == 0 || chance(3)) return leaf();
     const ExprPtr a = value(depth - 1), b = value(depth - 1);
     switch (random_() % 4) {
-      case 0:
-        return add(a, b);
-      case 1:
-        return sub(a, b);
-      case 2:
-        return most(a, b);
-      default:
-        return least(a, b);
+      case 0: return add(a, b);
+      case 1: return sub(a, b);
+      case 2: return most(a, b);
+      default: return least(a, b);
     }
   }
 
@@ -133,7 +120,8 @@ class Maker {
   LoopPtr row_statistics() {
     const LoopKind kind = chance(2) ? LoopKind::kParallel : LoopKind::kSerial;
     const auto along = [&](LoopPtr statement) { return loop("j", idx(0), N_, {std::move(statement)}, LoopKind::kVector, 4); };
-    LoopList body = {local("top", {idx(1)}), local("row", {idx(1), N_}), put("top", {idx(0)}, f32(static_cast<double>(pick({-9, 2}))))};
+    LoopList body = {local("top", {idx(1)}), local("row", {idx(1), N_}),
+                     put("top", {idx(0)}, f32(static_cast<double>(pick({-9, 2}))))};
     body.push_back(along(put("row", {idx(0), j_}, value(1))));
     body.push_back(along(update("top", {idx(0)}, rd("row", {idx(0), j_}), chance(2) ? ReduceKind::kMax : ReduceKind::kSum)));
     body.push_back(along(put("p", at(), sub(rd("row", {idx(0), j_}), rd("top", {idx(0)})))));

@@ -15,9 +15,7 @@ Facts facts_of_tile() {  // 0 <= i2 < ceil(M / 14), 0 <= i < min(14, M - 14 i2)
   f.add_range("i", idx(0), least(idx(14), sub(ix("M"), mul(idx(14), ix("i2")))));
   return f;
 }
-ExprPtr row() {
-  return add(mul(idx(14), ix("i2")), ix("i"));
-}
+ExprPtr row() { return add(mul(idx(14), ix("i2")), ix("i")); }
 
 TEST(Facts, BoundsOfATile) {
   const Facts f = facts_of_tile();

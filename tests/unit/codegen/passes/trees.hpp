@@ -14,36 +14,18 @@
 
 namespace facet::test {
 
-inline ExprPtr ix(const std::string& name) {
-  return index(name);
-}
-inline ExprPtr add(ExprPtr a, ExprPtr b) {
-  return binary(Op::kAdd, std::move(a), std::move(b));
-}
-inline ExprPtr sub(ExprPtr a, ExprPtr b) {
-  return binary(Op::kSub, std::move(a), std::move(b));
-}
-inline ExprPtr mul(ExprPtr a, ExprPtr b) {
-  return binary(Op::kMul, std::move(a), std::move(b));
-}
-inline ExprPtr least(ExprPtr a, ExprPtr b) {
-  return binary(Op::kMin, std::move(a), std::move(b));
-}
-inline ExprPtr most(ExprPtr a, ExprPtr b) {
-  return binary(Op::kMax, std::move(a), std::move(b));
-}
-inline ExprPtr less(ExprPtr a, ExprPtr b) {
-  return binary(Op::kLt, std::move(a), std::move(b));
-}
-inline ExprPtr ceil_div(const ExprPtr& a, std::int64_t b) {
-  return binary(Op::kFloorDiv, add(a, idx(b - 1)), idx(b));
-}
+inline ExprPtr ix(const std::string& name) { return index(name); }
+inline ExprPtr add(ExprPtr a, ExprPtr b) { return binary(Op::kAdd, std::move(a), std::move(b)); }
+inline ExprPtr sub(ExprPtr a, ExprPtr b) { return binary(Op::kSub, std::move(a), std::move(b)); }
+inline ExprPtr mul(ExprPtr a, ExprPtr b) { return binary(Op::kMul, std::move(a), std::move(b)); }
+inline ExprPtr least(ExprPtr a, ExprPtr b) { return binary(Op::kMin, std::move(a), std::move(b)); }
+inline ExprPtr most(ExprPtr a, ExprPtr b) { return binary(Op::kMax, std::move(a), std::move(b)); }
+inline ExprPtr less(ExprPtr a, ExprPtr b) { return binary(Op::kLt, std::move(a), std::move(b)); }
+inline ExprPtr ceil_div(const ExprPtr& a, std::int64_t b) { return binary(Op::kFloorDiv, add(a, idx(b - 1)), idx(b)); }
 inline ExprPtr rd(const std::string& name, std::vector<ExprPtr> s, ExprPtr pad = nullptr) {
   return read(name, DType::kF32, std::move(s), std::move(pad));
 }
-inline ExprPtr f32(double v) {
-  return literal(DType::kF32, v);
-}
+inline ExprPtr f32(double v) { return literal(DType::kF32, v); }
 
 inline LoopPtr loop(const std::string& name, ExprPtr lower, ExprPtr upper, LoopList body, LoopKind kind = LoopKind::kSerial,
                     int width = 0) {
@@ -129,14 +111,10 @@ inline void expect_same(const LoopProgram& before, const LoopProgram& after,
   Evaluator first(before, symbols, a), second(after, symbols, b);
   try {
     first.run();
-  } catch (const std::exception& e) {
-    FAIL() << "the scalar tree itself: " << e.what();
-  }
+  } catch (const std::exception& e) { FAIL() << "the scalar tree itself: " << e.what(); }
   try {
     second.run();
-  } catch (const std::exception& e) {
-    FAIL() << e.what();
-  }
+  } catch (const std::exception& e) { FAIL() << e.what(); }
   EXPECT_EQ(second.requests, 0) << "a request survived";
   for (const Buffer& buffer : before.buffers) {
     const std::vector<Cell>& x = a.cells[buffer.name];
@@ -150,9 +128,7 @@ inline void expect_same(const LoopProgram& before, const LoopProgram& after,
   }
 }
 
-inline LoopProgram lowered(const LoopProgram& p, PassLog* log = nullptr) {
-  return lower_for_cpu(p, wide_machine(), log);
-}
+inline LoopProgram lowered(const LoopProgram& p, PassLog* log = nullptr) { return lower_for_cpu(p, wide_machine(), log); }
 
 inline bool refused(const PassLog& log, const std::string& pass) {
   for (const PassNote& n : log.notes)

@@ -16,7 +16,8 @@ Attribute list(std::vector<std::int64_t> v) {
 }
 
 // The definition of `op` on operands given as texts; N and M are symbols.
-Result<OpDefinition> defined(const std::string& op, const std::vector<std::string>& operands, Attributes attrs = {}, int outputs = 1) {
+Result<OpDefinition> defined(const std::string& op, const std::vector<std::string>& operands, Attributes attrs = {},
+                             int outputs = 1) {
   Program p;
   p.symbols = {{"N", 1, 4096, 64, {}}, {"M", 1, 64, 8, {}}};
   Node node;
@@ -93,8 +94,9 @@ TEST(Define, EverySampleOfEveryOperator) {
 TEST(Define, Matmul) {
   EXPECT_EQ(lines_of(defined("matmul", {"f32[N, 784]", "f32[784, 512]"})),
             "y0[i, j] = sum[k](a0[i, k] * a1[k, j]) for i in 0..N, j in 0..512, k in 0..784\n");
-  EXPECT_EQ(lines_of(defined("matmul", {"f32[2, 1, 3, 4]", "f32[5, 4, 2]"})),
-            "y0[b, b2, i, j] = sum[k](a0[b, 0, i, k] * a1[b2, k, j]) for b in 0..2, b2 in 0..5, i in 0..3, j in 0..2, k in 0..4\n");
+  EXPECT_EQ(
+      lines_of(defined("matmul", {"f32[2, 1, 3, 4]", "f32[5, 4, 2]"})),
+      "y0[b, b2, i, j] = sum[k](a0[b, 0, i, k] * a1[b2, k, j]) for b in 0..2, b2 in 0..5, i in 0..3, j in 0..2, k in 0..4\n");
   EXPECT_EQ(lines_of(defined("matmul", {"f32[4]", "f32[4]"})), "y0[] = sum[k](a0[k] * a1[k]) for k in 0..4\n");
   EXPECT_EQ(lines_of(defined("matmul", {"bf16[2, 4]", "bf16[4, 3]"})),
             "y0[i, j] = cast(bf16, sum[k](cast(f32, a0[i, k]) * cast(f32, a1[k, j]))) for i in 0..2, j in 0..3, k in 0..4\n");
@@ -127,7 +129,8 @@ TEST(Define, AttributesAreChecked) {
   EXPECT_EQ(range.pointer, "/ops/0/attrs/axis");
   EXPECT_EQ(refused(defined("reduce_sum", {"f32[2, 3]"}, {{"axes", list({0, -2})}})).code, "repeated-axis");
   EXPECT_EQ(refused(defined("max_pool", {"f32[1, 1, 4]"})).code, "missing-attribute");
-  EXPECT_EQ(refused(defined("conv", {"f32[1, 1, 4]", "f32[1, 1, 2]"}, {{"auto_pad", Attribute{std::string("SAME")}}})).code, "bad-attribute-value");
+  EXPECT_EQ(refused(defined("conv", {"f32[1, 1, 4]", "f32[1, 1, 2]"}, {{"auto_pad", Attribute{std::string("SAME")}}})).code,
+            "bad-attribute-value");
   const Result<OpDefinition> many = defined("softmax", {"f32[2, 3]"}, {{"axes", number(1)}, {"axis", Attribute{true}}});
   ASSERT_FALSE(many.ok());
   EXPECT_EQ(many.errors().size(), 2u);
@@ -151,23 +154,30 @@ TEST(Define, ReductionKeepsAxesByDefault) {
 }
 
 TEST(Define, ConvolutionAndPool) {
-  EXPECT_EQ(lines_of(defined("conv", {"f32[1, 4, 5, 5]", "f32[6, 2, 3, 3]"}, {{"group", number(2)}, {"pads", list({1, 0, 1, 0})}})),
-            "y0[n, m, p, q] = sum[c, r, s](a0[n, 2 * (m / 3) + c, p + r - 1, q + s ? 0.0] * a1[m, c, r, s]) for n in 0..1, m in 0..6, p in "
-            "0..5, q in 0..3, c in 0..2, r in 0..3, s in 0..3\n");
-  EXPECT_EQ(shape_of(defined("conv", {"f32[N, 1, N]", "f32[2, 1, 3]"}, {{"strides", list({2})}})), "f32[N, 2, (N + 1) / 2 - 1]");
+  EXPECT_EQ(
+      lines_of(defined("conv", {"f32[1, 4, 5, 5]", "f32[6, 2, 3, 3]"}, {{"group", number(2)}, {"pads", list({1, 0, 1, 0})}})),
+      "y0[n, m, p, q] = sum[c, r, s](a0[n, 2 * (m / 3) + c, p + r - 1, q + s ? 0.0] * a1[m, c, r, s]) for n in 0..1, m in 0..6, p in "
+      "0..5, q in 0..3, c in 0..2, r in 0..3, s in 0..3\n");
+  EXPECT_EQ(shape_of(defined("conv", {"f32[N, 1, N]", "f32[2, 1, 3]"}, {{"strides", list({2})}})),
+            "f32[N, 2, (N + 1) / 2 - 1]");
   EXPECT_EQ(lines_of(defined("max_pool", {"i32[1, 1, 4]"}, {{"kernel_shape", list({3})}, {"pads", list({1, 1})}})),
             "y0[n, c, p] = max[r](a0[n, c, p + r - 1 ? -2147483648]) for n in 0..1, c in 0..1, p in 0..4, r in 0..3\n");
-  EXPECT_EQ(shape_of(defined("max_pool", {"f32[1, 1, 5]"}, {{"kernel_shape", list({2})}, {"strides", list({2})}, {"ceil_mode", number(1)}})), "f32[1, 1, 3]");
+  EXPECT_EQ(shape_of(defined("max_pool", {"f32[1, 1, 5]"},
+                             {{"kernel_shape", list({2})}, {"strides", list({2})}, {"ceil_mode", number(1)}})),
+            "f32[1, 1, 3]");
   EXPECT_EQ(refused(defined("conv", {"f32[1, 3, 5]", "f32[2, 2, 3]"})).code, "operand-shapes");
   EXPECT_EQ(refused(defined("conv", {"f32[1, 3, 5]", "f32[2, 3, 7]"})).code, "operand-shapes");
 }
 
 TEST(Define, ReshapeKeepsSubscriptsSimple) {
-  const auto reshaped = [](const std::string& x, std::vector<std::int64_t> shape) { return lines_of(defined("reshape", {x}, {{"shape", list(std::move(shape))}})); };
+  const auto reshaped = [](const std::string& x, std::vector<std::int64_t> shape) {
+    return lines_of(defined("reshape", {x}, {{"shape", list(std::move(shape))}}));
+  };
   EXPECT_EQ(reshaped("f32[N, 784]", {0, 28, 28}), "y0[i, j, k] = a0[i, 28 * j + k] for i in 0..N, j in 0..28, k in 0..28\n");
   EXPECT_EQ(reshaped("f32[N, 28, 28]", {0, -1}), "y0[i, j] = a0[i, j / 28, j % 28] for i in 0..N, j in 0..784\n");
   EXPECT_EQ(reshaped("f32[N, 4]", {-1}), "y0[i] = a0[i / 4, i % 4] for i in 0..4 * N\n");
-  EXPECT_EQ(reshaped("f32[2, 6, 5]", {2, 2, 3, 5}), "y0[i, j, k, l] = a0[i, 3 * j + k, l] for i in 0..2, j in 0..2, k in 0..3, l in 0..5\n");
+  EXPECT_EQ(reshaped("f32[2, 6, 5]", {2, 2, 3, 5}),
+            "y0[i, j, k, l] = a0[i, 3 * j + k, l] for i in 0..2, j in 0..2, k in 0..3, l in 0..5\n");
   EXPECT_EQ(reshaped("f32[1, 6, 1]", {6}), "y0[i] = a0[0, i, 0] for i in 0..6\n");
   EXPECT_EQ(refused(defined("reshape", {"f32[4, 3]"}, {{"shape", list({5, -1})}})).code, "bad-attribute-value");
   EXPECT_EQ(refused(defined("reshape", {"f32[4, 3]"}, {{"shape", list({5, 3})}})).code, "operand-shapes");
@@ -179,7 +189,8 @@ TEST(Define, SliceFollowsTheEnds) {
             "y0[i, j] = a0[i, j + 1] for i in 0..N, j in 0..2\n");
   EXPECT_EQ(lines_of(defined("slice", {"f32[5]"}, {{"starts", list({-1})}, {"ends", list({-100})}, {"steps", list({-2})}})),
             "y0[i] = a0[4 - 2 * i] for i in 0..3\n");
-  EXPECT_EQ(refused(defined("slice", {"f32[N]"}, {{"starts", list({3})}, {"ends", list({100000})}})).code, "bad-attribute-value");
+  EXPECT_EQ(refused(defined("slice", {"f32[N]"}, {{"starts", list({3})}, {"ends", list({100000})}})).code,
+            "bad-attribute-value");
 }
 
 TEST(Define, ConcatPartsAreDisjoint) {

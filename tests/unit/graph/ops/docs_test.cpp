@@ -18,7 +18,8 @@ TEST(OperatorDocs, PageIsCurrent) {
   std::ifstream in(path);
   std::stringstream have;
   have << in.rdbuf();
-  EXPECT_TRUE(have.str() == want) << "docs/operators.md is out of date: run test_graph --gtest_filter=OperatorDocs.* with FACET_BLESS=1";
+  EXPECT_TRUE(have.str() == want)
+      << "docs/operators.md is out of date: run test_graph --gtest_filter=OperatorDocs.* with FACET_BLESS=1";
 }
 
 TEST(OperatorDocs, EveryOperatorHasASection) {

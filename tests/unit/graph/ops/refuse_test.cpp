@@ -1,4 +1,5 @@
-// Wrong calls: each row is one mistake, its code and the place it is reported at. What is right about them is in define_test.cpp.
+// Wrong calls: each row is one mistake, its code and the place it is reported at. What is right about them is in
+// define_test.cpp.
 #include <gtest/gtest.h>
 
 #include "src/ops/op_table.hpp"
@@ -21,7 +22,7 @@ struct Row {
   std::string op;
   std::vector<std::string> operands;
   Attributes attrs;
-  std::string code, where;   // where: behind "/ops/0"
+  std::string code, where;  // where: behind "/ops/0"
   int outputs = 1;
 };
 
@@ -96,21 +97,46 @@ const std::vector<Row>& rows() {
       {"conv", {"f32[1, 1, 4]", "f32[2, 1, 3]"}, {{"strides", attr({1, 1})}}, "bad-attribute-value", "/attrs/strides"},
       {"conv", {"f32[1, 1, 4]", "f32[2, 1, 3]"}, {{"strides", attr({0})}}, "bad-attribute-value", "/attrs/strides"},
       {"conv", {"f32[1, 1, 4]", "f32[2, 1, 3]"}, {{"pads", attr({1})}}, "bad-attribute-value", "/attrs/pads"},
-      {"conv", {"f32[1, 1, 4]", "f32[2, 1, 3]"}, {{"pads", attr({1, 1})}, {"auto_pad", attr("VALID")}}, "bad-attribute-value", "/attrs/pads"},
+      {"conv",
+       {"f32[1, 1, 4]", "f32[2, 1, 3]"},
+       {{"pads", attr({1, 1})}, {"auto_pad", attr("VALID")}},
+       "bad-attribute-value",
+       "/attrs/pads"},
       {"conv", {"f32[1, 1, 4]", "f32[2, 1, 3]"}, {{"kernel_shape", attr({2})}}, "bad-attribute-value", "/attrs/kernel_shape"},
-      {"conv", {"f32[1, 1, N]", "f32[2, 1, 3]"}, {{"strides", attr({2})}, {"auto_pad", attr("SAME_UPPER")}}, "not-affine-op", ""},
+      {"conv",
+       {"f32[1, 1, N]", "f32[2, 1, 3]"},
+       {{"strides", attr({2})}, {"auto_pad", attr("SAME_UPPER")}},
+       "not-affine-op",
+       ""},
       {"conv", {"f32[1, 1, 9]", "f32[2, 1, M]"}, {}, "not-affine-op", ""},
       {"conv_transpose", {"f32[1, 2, 4]", "f32[1, 2, 3]"}, {}, "operand-shapes", ""},
-      {"conv_transpose", {"f32[1, 1, 4]", "f32[1, 2, 3]"}, {{"output_shape", attr({4, 4})}}, "bad-attribute-value", "/attrs/output_shape"},
+      {"conv_transpose",
+       {"f32[1, 1, 4]", "f32[1, 2, 3]"},
+       {{"output_shape", attr({4, 4})}},
+       "bad-attribute-value",
+       "/attrs/output_shape"},
       {"max_pool", {"f32[1, 1, 4]"}, {{"kernel_shape", attr({5})}}, "operand-shapes", ""},
-      {"max_pool", {"f32[1, 1, N]"}, {{"kernel_shape", attr({2})}, {"strides", attr({2})}, {"ceil_mode", attr(1)}}, "not-affine-op", ""},
+      {"max_pool",
+       {"f32[1, 1, N]"},
+       {{"kernel_shape", attr({2})}, {"strides", attr({2})}, {"ceil_mode", attr(1)}},
+       "not-affine-op",
+       ""},
       {"average_pool", {"f32[1, 1, 4]"}, {{"kernel_shape", attr({2, 2})}}, "bad-attribute-value", "/attrs/kernel_shape"},
       {"lp_pool", {"f32[1, 1, 4]"}, {{"kernel_shape", attr({2})}, {"p", attr(0)}}, "bad-attribute-value", "/attrs/p"},
       {"adaptive_max_pool", {"f32[1, 1, N]"}, {{"output_size", attr({2})}}, "not-affine-op", ""},
       {"layer_normalization", {"f32[2, 3]", "f32[2]"}, {}, "broadcast", "/in"},
-      {"group_normalization", {"f32[1, 4, 2]", "f32[4]", "f32[4]"}, {{"num_groups", attr(3)}}, "bad-attribute-value", "/attrs/num_groups"},
+      {"group_normalization",
+       {"f32[1, 4, 2]", "f32[4]", "f32[4]"},
+       {{"num_groups", attr(3)}},
+       "bad-attribute-value",
+       "/attrs/num_groups"},
       {"batch_normalization", {"f32[1, 3, 2]", "f32[3]", "f32[3]", "f32[3]", "f32[2]"}, {}, "operand-shapes", ""},
-      {"batch_normalization", {"f32[1, 3, 2]", "f32[3]", "f32[3]", "f32[3]", "f32[3]"}, {}, "bad-attribute-value", "/attrs/training_mode", 3},
+      {"batch_normalization",
+       {"f32[1, 3, 2]", "f32[3]", "f32[3]", "f32[3]", "f32[3]"},
+       {},
+       "bad-attribute-value",
+       "/attrs/training_mode",
+       3},
       {"reshape", {"f32[6]"}, {{"shape", attr({4})}}, "operand-shapes", ""},
       {"reshape", {"f32[6]"}, {{"shape", attr({-1, -1})}}, "bad-attribute-value", "/attrs/shape"},
       {"reshape", {"f32[6]"}, {{"shape", attr({4, -1})}}, "bad-attribute-value", "/attrs/shape"},
@@ -120,7 +146,11 @@ const std::vector<Row>& rows() {
       {"flatten", {"f32[2, N, M]"}, {}, "not-affine-op", ""},
       {"squeeze", {"f32[1, 2]"}, {{"axes", attr({1})}}, "bad-attribute-value", "/attrs/axes"},
       {"slice", {"f32[4]"}, {{"starts", attr({0})}, {"ends", attr({1, 2})}}, "bad-attribute-value", "/attrs/ends"},
-      {"slice", {"f32[4]"}, {{"starts", attr({0})}, {"ends", attr({1})}, {"steps", attr({0})}}, "bad-attribute-value", "/attrs/steps"},
+      {"slice",
+       {"f32[4]"},
+       {{"starts", attr({0})}, {"ends", attr({1})}, {"steps", attr({0})}},
+       "bad-attribute-value",
+       "/attrs/steps"},
       {"slice", {"f32[N]"}, {{"starts", attr({0})}, {"ends", attr({9})}}, "bad-attribute-value", "/attrs/ends"},
       {"slice", {"f32[4]"}, {{"starts", attr({"Q"})}, {"ends", attr({1})}}, "unknown-name-in-text", "/attrs/starts/0"},
       {"concat", {"f32[2, 3]", "f32[3, 3]"}, {{"axis", attr(1)}}, "operand-shapes", ""},
@@ -156,7 +186,11 @@ const std::vector<Row>& rows() {
       {"one_hot", {"i64[2]"}, {{"depth", attr(2)}, {"values", attr({1})}}, "bad-attribute-value", "/attrs/values"},
       {"scatter_elements", {"f32[3]", "i64[2]", "f32[3]"}, {}, "operand-shapes", ""},
       {"scatter_elements", {"f32[3, 2]", "i64[2, 3]", "f32[2, 3]"}, {}, "operand-shapes", ""},
-      {"scatter_elements", {"bool[3]", "i64[2]", "bool[2]"}, {{"reduction", attr("add")}}, "bad-attribute-value", "/attrs/reduction"},
+      {"scatter_elements",
+       {"bool[3]", "i64[2]", "bool[2]"},
+       {{"reduction", attr("add")}},
+       "bad-attribute-value",
+       "/attrs/reduction"},
       {"scatter_nd", {"f32[3, 2]", "i64[4, 1]", "f32[4]"}, {}, "operand-shapes", ""},
       {"arg_max", {"f32[0]"}, {}, "empty-argument", "/in/0"},
       {"hardmax", {"f32[2, 0]"}, {}, "empty-argument", "/in/0"},
@@ -171,11 +205,23 @@ const std::vector<Row>& rows() {
       {"attention", {"f32[1, 3, 8]", "f32[1, 3, 8]", "f32[1, 3, 8]"}, {}, "bad-attribute-value", "/attrs/q_num_heads"},
       {"attention", {"f32[1, 2, 3, 4]", "f32[1, 2, 3, 4]", "f32[1, 2, 3, 4]", "f32[2, 3]"}, {}, "broadcast", "/in"},
       {"rotary_embedding", {"f32[1, 2, 3, 4]", "f32[1, 3, 4]", "f32[1, 3, 4]"}, {}, "operand-shapes", ""},
-      {"rotary_embedding", {"f32[1, 2, 3, 4]", "f32[1, 3, 2]", "f32[1, 3, 2]"}, {{"rotary_embedding_dim", attr(3)}}, "bad-attribute-value", "/attrs/rotary_embedding_dim"},
+      {"rotary_embedding",
+       {"f32[1, 2, 3, 4]", "f32[1, 3, 2]", "f32[1, 3, 2]"},
+       {{"rotary_embedding_dim", attr(3)}},
+       "bad-attribute-value",
+       "/attrs/rotary_embedding_dim"},
       {"lstm", {"f32[N, 2, 4]", "f32[1, 12, 4]", "f32[1, 12, 3]"}, {}, "not-affine-op", ""},
       {"lstm", {"f32[3, 2, 4]", "f32[1, 12, 5]", "f32[1, 12, 3]"}, {}, "operand-shapes", ""},
-      {"gru", {"f32[3, 2, 4]", "f32[1, 9, 4]", "f32[1, 9, 3]"}, {{"hidden_size", attr(4)}}, "bad-attribute-value", "/attrs/hidden_size"},
-      {"rnn", {"f32[3, 2, 4]", "f32[1, 3, 4]", "f32[1, 3, 3]"}, {{"activations", attr({"Sin"})}}, "bad-attribute-value", "/attrs/activations"},
+      {"gru",
+       {"f32[3, 2, 4]", "f32[1, 9, 4]", "f32[1, 9, 3]"},
+       {{"hidden_size", attr(4)}},
+       "bad-attribute-value",
+       "/attrs/hidden_size"},
+      {"rnn",
+       {"f32[3, 2, 4]", "f32[1, 3, 4]", "f32[1, 3, 3]"},
+       {{"activations", attr({"Sin"})}},
+       "bad-attribute-value",
+       "/attrs/activations"},
       {"dropout", {"f32[3]"}, {{"ratio", attr(1.0)}}, "bad-attribute-value", "/attrs/ratio"},
       {"lrn", {"f32[1, 3]"}, {{"size", attr(0)}}, "bad-attribute-value", "/attrs/size"},
       {"lp_normalization", {"f32[3]"}, {{"p", attr(3)}}, "bad-attribute-value", "/attrs/p"},
@@ -197,7 +243,8 @@ TEST(Refuse, EveryMistakeHasItsCodeAndPlace) {
     std::string what = row.op;
     for (std::size_t k = 0; k < row.operands.size(); ++k) {
       what += " " + row.operands[k];
-      call.operands.push_back(row.operands[k].empty() ? Tensor{} : *parse_tensor(row.operands[k], "x" + std::to_string(k), {"N", "M"}));
+      call.operands.push_back(row.operands[k].empty() ? Tensor{}
+                                                      : *parse_tensor(row.operands[k], "x" + std::to_string(k), {"N", "M"}));
     }
     const Result<OpDefinition> d = define(call);
     ASSERT_FALSE(d.ok()) << what << " was accepted";

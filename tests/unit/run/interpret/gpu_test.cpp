@@ -75,12 +75,16 @@ TEST(InterpretGpu, BlocksOfOneLaunchAreNotOrdered) {
   EXPECT_TRUE(run(p, &t).clean());
 }
 
-LoopPtr accumulate(Scope scope, int width, ReduceKind kind = ReduceKind::kSum) { return collective("s", get("x", {global_index()}), scope, width, kind); }
+LoopPtr accumulate(Scope scope, int width, ReduceKind kind = ReduceKind::kSum) {
+  return collective("s", get("x", {global_index()}), scope, width, kind);
+}
 
 TEST(InterpretGpu, WarpAndBlockCollectives) {
   for (const int width : {1, 8, 32}) {
     HostTensors t{{"x", ramp({128})}};
-    const InterpretReport r = run(in_block({mutable_value("s"), accumulate(Scope::kWarp, width), put("y", {global_index()}, value_of("s", DType::kF32))}), &t);
+    const InterpretReport r = run(
+        in_block({mutable_value("s"), accumulate(Scope::kWarp, width), put("y", {global_index()}, value_of("s", DType::kF32))}),
+        &t);
     EXPECT_TRUE(r.clean()) << to_text(r);
     for (int i = 0; i < 128; ++i) {
       double want = 0;
@@ -89,22 +93,29 @@ TEST(InterpretGpu, WarpAndBlockCollectives) {
     }
   }
   HostTensors t{{"x", ramp({128})}};
-  EXPECT_TRUE(run(in_block({mutable_value("s"), accumulate(Scope::kBlock, 32, ReduceKind::kMax), put("y", {global_index()}, value_of("s", DType::kF32))}), &t).clean());
+  EXPECT_TRUE(run(in_block({mutable_value("s"), accumulate(Scope::kBlock, 32, ReduceKind::kMax),
+                            put("y", {global_index()}, value_of("s", DType::kF32))}),
+                  &t)
+                  .clean());
   EXPECT_EQ(t["y"].get(0), 16);
 }
 
 TEST(InterpretGpu, CollectiveThatHalfAWarpSkips) {
   HostTensors t{{"x", ramp({128})}};
-  const LoopList body = {mutable_value("s"), when(binary(Op::kLt, ix("t"), idx(40)), {accumulate(Scope::kWarp, 32)}), put("y", {global_index()}, literal(DType::kF32, 0))};
+  const LoopList body = {mutable_value("s"), when(binary(Op::kLt, ix("t"), idx(40)), {accumulate(Scope::kWarp, 32)}),
+                         put("y", {global_index()}, literal(DType::kF32, 0))};
   EXPECT_GE(count(run(in_block(body), &t), Finding::Kind::kDivergence), 1);
 }
 
 TEST(InterpretGpu, ThreadLoopsAreGuardedOrStrided) {
   // 100 of 128 elements by 64 threads, then 10 more by a narrow loop, in one block.
-  const LoopList body = {loop("b", idx(1), {loop("t", ix("N"), {put("y", {ix("t")}, get("x", {ix("t")}))}, LoopKind::kThreadX),
-                                            loop("t", idx(10), {put("z", {ix("t")}, literal(DType::kF32, 3))}, LoopKind::kThreadX)}, LoopKind::kBlockX)};
-  const LoopProgram p = program_of({buffer("x", {ix("N")}, BufferRole::kInput), buffer("y", {ix("N")}, BufferRole::kOutput), buffer("z", {idx(10)}, BufferRole::kOutput)}, body,
-                                   {symbol("N", 0, 100000, 100)});
+  const LoopList body = {loop("b", idx(1),
+                              {loop("t", ix("N"), {put("y", {ix("t")}, get("x", {ix("t")}))}, LoopKind::kThreadX),
+                               loop("t", idx(10), {put("z", {ix("t")}, literal(DType::kF32, 3))}, LoopKind::kThreadX)},
+                              LoopKind::kBlockX)};
+  const LoopProgram p = program_of({buffer("x", {ix("N")}, BufferRole::kInput), buffer("y", {ix("N")}, BufferRole::kOutput),
+                                    buffer("z", {idx(10)}, BufferRole::kOutput)},
+                                   body, {symbol("N", 0, 100000, 100)});
   for (const std::int64_t n : {0, 1, 100, 3000}) {
     HostTensors t{{"x", ramp({n})}};
     const InterpretReport r = run(p, &t, {{"N", n}});
@@ -122,13 +133,18 @@ TEST(InterpretGpu, LaunchLimits) {
   const LoopPtr store = put("y", {idx(0)}, literal(DType::kF32, 0));
   const auto program = [](LoopList body) { return program_of({buffer("y", {idx(1)}, BufferRole::kOutput)}, std::move(body)); };
   // 64 x 32 threads; a barrier in a narrower thread loop; two loops on one grid axis.
-  EXPECT_EQ(code(program({loop("t", idx(64), {loop("u", idx(32), {store}, LoopKind::kThreadY)}, LoopKind::kThreadX)})), Code::kGpuLaunch);
-  EXPECT_EQ(code(program({loop("t", idx(64), {store}, LoopKind::kThreadX), loop("t", idx(32), {barrier("x")}, LoopKind::kThreadX)})), Code::kGpuLaunch);
-  EXPECT_EQ(code(program({loop("a", idx(2), {loop("b", idx(2), {store}, LoopKind::kBlockX)}, LoopKind::kBlockX)})), Code::kGpuLaunch);
+  EXPECT_EQ(code(program({loop("t", idx(64), {loop("u", idx(32), {store}, LoopKind::kThreadY)}, LoopKind::kThreadX)})),
+            Code::kGpuLaunch);
+  EXPECT_EQ(
+      code(program({loop("t", idx(64), {store}, LoopKind::kThreadX), loop("t", idx(32), {barrier("x")}, LoopKind::kThreadX)})),
+      Code::kGpuLaunch);
+  EXPECT_EQ(code(program({loop("a", idx(2), {loop("b", idx(2), {store}, LoopKind::kBlockX)}, LoopKind::kBlockX)})),
+            Code::kGpuLaunch);
 }
 
 TEST(InterpretGpu, GridAxesPastTheirLimitAreStrided) {
-  const LoopProgram p = program_of({buffer("y", {idx(70000)}, BufferRole::kOutput)}, {loop("b", idx(70000), {put("y", {ix("b")}, literal(DType::kF32, 1))}, LoopKind::kBlockY)});
+  const LoopProgram p = program_of({buffer("y", {idx(70000)}, BufferRole::kOutput)},
+                                   {loop("b", idx(70000), {put("y", {ix("b")}, literal(DType::kF32, 1))}, LoopKind::kBlockY)});
   HostTensors t;
   const InterpretReport r = run(p, &t);
   EXPECT_TRUE(r.clean()) << to_text(r);

@@ -14,7 +14,8 @@ HostTensor ramp(std::vector<std::int64_t> shape, DType dtype = DType::kF32) {
   return t;
 }
 
-InterpretReport run(const LoopProgram& p, HostTensors* tensors, const SymbolValues& symbols = {}, const InterpretOptions& options = {}) {
+InterpretReport run(const LoopProgram& p, HostTensors* tensors, const SymbolValues& symbols = {},
+                    const InterpretOptions& options = {}) {
   const Result<InterpretReport> r = interpret(p, symbols, *tensors, options);
   EXPECT_TRUE(r.ok()) << (r.ok() ? "" : to_text(r.errors()));
   return r.ok() ? *r : InterpretReport{};
@@ -28,11 +29,18 @@ bool found(const InterpretReport& r, Finding::Kind kind) {
 
 // C[i,j] += A[i,k] * B[k,j], i in parallel.
 LoopProgram matmul(LoopKind outer, LoopKind reduction = LoopKind::kSerial) {
-  const LoopList body = {loop("i", idx(4), {loop("j", idx(3), {
-      put("C", {ix("i"), ix("j")}, literal(DType::kF32, 0), "C.init"),
-      loop("k", idx(5), {update("C", {ix("i"), ix("j")}, binary(Op::kMul, get("A", {ix("i"), ix("k")}), get("B", {ix("k"), ix("j")})))}, reduction)})}, outer)};
+  const LoopList body = {loop(
+      "i", idx(4),
+      {loop(
+          "j", idx(3),
+          {put("C", {ix("i"), ix("j")}, literal(DType::kF32, 0), "C.init"),
+           loop("k", idx(5),
+                {update("C", {ix("i"), ix("j")}, binary(Op::kMul, get("A", {ix("i"), ix("k")}), get("B", {ix("k"), ix("j")})))},
+                reduction)})},
+      outer)};
   return program_of({buffer("A", {idx(4), idx(5)}, BufferRole::kInput), buffer("B", {idx(5), idx(3)}, BufferRole::kInput),
-                     buffer("C", {idx(4), idx(3)}, BufferRole::kOutput)}, body);
+                     buffer("C", {idx(4), idx(3)}, BufferRole::kOutput)},
+                    body);
 }
 
 TEST(Interpret, MatmulInParallelIsRightAndClean) {
@@ -56,8 +64,10 @@ TEST(Interpret, ParallelReductionLoopIsARace) {
 }
 
 TEST(Interpret, AtomicUpdatesDoNotRace) {
-  const LoopProgram p = program_of({buffer("x", {idx(9)}, BufferRole::kInput), buffer("s", {}, BufferRole::kOutput)},
-                                   {put("s", {}, literal(DType::kF32, 0)), loop("i", idx(9), {update("s", {}, get("x", {ix("i")}), ReduceKind::kSum, true)}, LoopKind::kParallel)});
+  const LoopProgram p =
+      program_of({buffer("x", {idx(9)}, BufferRole::kInput), buffer("s", {}, BufferRole::kOutput)},
+                 {put("s", {}, literal(DType::kF32, 0)),
+                  loop("i", idx(9), {update("s", {}, get("x", {ix("i")}), ReduceKind::kSum, true)}, LoopKind::kParallel)});
   HostTensors t{{"x", ramp({9})}};
   EXPECT_TRUE(run(p, &t).clean());
   EXPECT_EQ(t["s"].get(0), 36);
@@ -95,8 +105,11 @@ TEST(Interpret, SettingASharedValueInParallelIsARace) {
   let.name = "acc";
   let.value = literal(DType::kF32, 0);
   let.is_mutable = true;
-  const LoopList body = {make_loop(Let(let)), loop("i", idx(4), {make_loop(Set{"acc", binary(Op::kAdd, value_of("acc", DType::kF32), literal(DType::kF32, 1))})}, LoopKind::kParallel),
-                         put("y", {}, value_of("acc", DType::kF32))};
+  const LoopList body = {
+      make_loop(Let(let)),
+      loop("i", idx(4), {make_loop(Set{"acc", binary(Op::kAdd, value_of("acc", DType::kF32), literal(DType::kF32, 1))})},
+           LoopKind::kParallel),
+      put("y", {}, value_of("acc", DType::kF32))};
   HostTensors t;
   EXPECT_TRUE(found(run(program_of({buffer("y", {}, BufferRole::kOutput)}, body), &t), Finding::Kind::kRace));
 }
@@ -106,16 +119,16 @@ TEST(Interpret, UnguardedTailIsOutOfBounds) {
     const ExprPtr i = idx_add(idx_mul(idx(4), ix("it")), ix("ip"));
     const LoopPtr body = put("y", {i}, get("x", {i}));
     return program_of({buffer("x", {ix("N")}, BufferRole::kInput), buffer("y", {ix("N")}, BufferRole::kOutput)},
-                      {loop("it", idx_floordiv(idx_add(ix("N"), idx(3)), 4), {loop("ip", idx(4), {guarded ? when(binary(Op::kLt, i, ix("N")), {body}) : body})})}, {symbol("N", 0, 100, 10)});
+                      {loop("it", idx_floordiv(idx_add(ix("N"), idx(3)), 4),
+                            {loop("ip", idx(4), {guarded ? when(binary(Op::kLt, i, ix("N")), {body}) : body})})},
+                      {symbol("N", 0, 100, 10)});
   };
   for (const std::int64_t n : {0, 1, 4, 10}) {
     HostTensors t{{"x", ramp({n})}};
     EXPECT_TRUE(run(tiled(true), &t, {{"N", n}}).clean());
     const InterpretReport r = run(tiled(false), &t, {{"N", n}});
     EXPECT_EQ(found(r, Finding::Kind::kOutOfBounds), n % 4 != 0);
-    if (n == 10) {
-      EXPECT_EQ(r.findings[0].subscripts, (std::vector<std::int64_t>{10}));
-    }
+    if (n == 10) { EXPECT_EQ(r.findings[0].subscripts, (std::vector<std::int64_t>{10})); }
   }
 }
 
@@ -155,9 +168,11 @@ TEST(Interpret, VectorsMasksAndLaneReduction) {
   s.value = value_of("v", DType::kF32, 8);
   s.lanes = 8;
   s.mask = mask;
-  HostTensors t{{"x", ramp({5})}};   // lanes 5..7 lie outside
-  const LoopProgram p = program_of({buffer("x", {idx(5)}, BufferRole::kInput), buffer("y", {idx(5)}, BufferRole::kOutput), buffer("s", {}, BufferRole::kOutput)},
-                                   {make_loop(std::move(v)), make_loop(std::move(s)), put("s", {}, std::make_shared<const Expr>(total))});
+  HostTensors t{{"x", ramp({5})}};  // lanes 5..7 lie outside
+  const LoopProgram p =
+      program_of({buffer("x", {idx(5)}, BufferRole::kInput), buffer("y", {idx(5)}, BufferRole::kOutput),
+                  buffer("s", {}, BufferRole::kOutput)},
+                 {make_loop(std::move(v)), make_loop(std::move(s)), put("s", {}, std::make_shared<const Expr>(total))});
   const InterpretReport r = run(p, &t);
   EXPECT_TRUE(r.clean()) << to_text(r);
   EXPECT_EQ(t["s"].get(0), 10);
@@ -167,9 +182,10 @@ TEST(Interpret, VectorsMasksAndLaneReduction) {
 TEST(Interpret, PaddedReadsAndClampedGathers) {
   const ExprPtr padded = read("x", DType::kF32, {idx_sub(ix("i"), idx(1))}, literal(DType::kF32, -7));
   const ExprPtr gathered = get("x", {get("ids", {ix("i")}, DType::kI64)});
-  const LoopProgram p = program_of({buffer("x", {idx(4)}, BufferRole::kInput), buffer("ids", {idx(4)}, BufferRole::kInput, DType::kI64),
-                                    buffer("y", {idx(4)}, BufferRole::kOutput), buffer("z", {idx(4)}, BufferRole::kOutput)},
-                                   {loop("i", idx(4), {put("y", {ix("i")}, padded), put("z", {ix("i")}, gathered)})});
+  const LoopProgram p =
+      program_of({buffer("x", {idx(4)}, BufferRole::kInput), buffer("ids", {idx(4)}, BufferRole::kInput, DType::kI64),
+                  buffer("y", {idx(4)}, BufferRole::kOutput), buffer("z", {idx(4)}, BufferRole::kOutput)},
+                 {loop("i", idx(4), {put("y", {ix("i")}, padded), put("z", {ix("i")}, gathered)})});
   HostTensor ids = make_host_tensor(DType::kI64, {4});
   const std::int64_t values[] = {3, -5, 99, 1};
   for (int i = 0; i < 4; ++i) ids.set_int(i, values[i]);
@@ -184,8 +200,11 @@ TEST(Interpret, PaddedReadsAndClampedGathers) {
 
 TEST(Interpret, ChosenOperandOnlyIsEvaluated) {
   // select(i > 0, x[i-1], 1): the read at i = 0 would be outside.
-  const LoopProgram p = program_of({buffer("x", {idx(3)}, BufferRole::kInput), buffer("y", {idx(3)}, BufferRole::kOutput)},
-                                   {loop("i", idx(3), {put("y", {ix("i")}, select(binary(Op::kGt, ix("i"), idx(0)), get("x", {idx_sub(ix("i"), idx(1))}), literal(DType::kF32, 1)))})});
+  const LoopProgram p = program_of(
+      {buffer("x", {idx(3)}, BufferRole::kInput), buffer("y", {idx(3)}, BufferRole::kOutput)},
+      {loop("i", idx(3),
+            {put("y", {ix("i")},
+                 select(binary(Op::kGt, ix("i"), idx(0)), get("x", {idx_sub(ix("i"), idx(1))}), literal(DType::kF32, 1)))})});
   HostTensors t{{"x", ramp({3})}};
   EXPECT_TRUE(run(p, &t).clean());
   EXPECT_EQ(t["y"].get(2), 1);

@@ -71,7 +71,8 @@ bool noted(const Mapped& m, const std::string& reason) {
 
 TEST(MapToGpu, MatmulIsOnePointAThread) {
   EXPECT_TRUE(noted(check(plain_matmul()), "one point a thread"));
-  for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {64, 64, 3}, {5, 100, 0}, {0, 4, 4}}) check(plain_matmul(), {{"M", m}, {"N", n}, {"K", k}});
+  for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {64, 64, 3}, {5, 100, 0}, {0, 4, 4}})
+    check(plain_matmul(), {{"M", m}, {"N", n}, {"K", k}});
 }
 
 TEST(MapToGpu, LargeMatmulIsTiledWithTwoBarriersAStep) {
@@ -112,9 +113,16 @@ TEST(MapToGpu, NestsThatShareOuterLoopsAreDistributed) {
   const ExprPtr x = get("x", {ix("b"), ix("i"), ix("j")});
   const LoopList body = {local("t", {idx(6), idx(7)}, MemorySpace::kStack), local("m", {idx(6)}, MemorySpace::kStack),
                          loop("i", idx(6), {loop("j", idx(7), {put("t", {ix("i"), ix("j")}, add(x, f32(1)))})}),
-                         loop("i", idx(6), {put("m", {ix("i")}, f32(-1e9)), loop("j", idx(7), {update("m", {ix("i")}, get("t", {ix("i"), ix("j")}), ReduceKind::kMax)})}),
-                         loop("i", idx(6), {loop("j", idx(7), {put("y", {ix("b"), ix("i"), ix("j")}, binary(Op::kSub, get("t", {ix("i"), ix("j")}), get("m", {ix("i")})))})})};
-  const LoopProgram p = program_of({buffer("x", {ix("M"), idx(6), idx(7)}, BufferRole::kInput), buffer("y", {ix("M"), idx(6), idx(7)}, BufferRole::kOutput)}, {loop("b", ix("M"), body)}, two_symbols(3, 1));
+                         loop("i", idx(6),
+                              {put("m", {ix("i")}, f32(-1e9)),
+                               loop("j", idx(7), {update("m", {ix("i")}, get("t", {ix("i"), ix("j")}), ReduceKind::kMax)})}),
+                         loop("i", idx(6),
+                              {loop("j", idx(7),
+                                    {put("y", {ix("b"), ix("i"), ix("j")},
+                                         binary(Op::kSub, get("t", {ix("i"), ix("j")}), get("m", {ix("i")})))})})};
+  const LoopProgram p = program_of(
+      {buffer("x", {ix("M"), idx(6), idx(7)}, BufferRole::kInput), buffer("y", {ix("M"), idx(6), idx(7)}, BufferRole::kOutput)},
+      {loop("b", ix("M"), body)}, two_symbols(3, 1));
   const Mapped m = check(p);
   EXPECT_TRUE(noted(m, "3 nests shared it"));
   EXPECT_EQ(m.program.kernels.size(), 3u);
@@ -124,11 +132,16 @@ TEST(MapToGpu, NestsThatShareOuterLoopsAreDistributed) {
 TEST(MapToGpu, AnIntermediateDiesIntoTheOutput) {
   // p[i,j] = x[i,j] * 2; s = sum_j p; y[i,j] = p[i,j] / (s + 1): p lives in y, unless y[i,j] reads another element of p.
   const auto program = [](const ExprPtr& read_at) {
-    const LoopList row = {local("s", {}, MemorySpace::kStack), loop("j", ix("N"), {put("p", {ix("i"), ix("j")}, mul(get("x", {ix("i"), ix("j")}), f32(2)))}), put("s", {}, f32(0)),
-                          loop("j", ix("N"), {update("s", {}, get("p", {ix("i"), ix("j")}))}),
-                          loop("j", ix("N"), {put("y", {ix("i"), ix("j")}, binary(Op::kDiv, get("p", {ix("i"), read_at}), add(get("s", {}), f32(1000))))})};
-    return program_of({buffer("x", {ix("M"), ix("N")}, BufferRole::kInput), buffer("p", {ix("M"), ix("N")}, BufferRole::kWorkspace), buffer("y", {ix("M"), ix("N")}, BufferRole::kOutput)},
-                      {loop("i", ix("M"), row)}, two_symbols(4, 70));
+    const LoopList row = {
+        local("s", {}, MemorySpace::kStack),
+        loop("j", ix("N"), {put("p", {ix("i"), ix("j")}, mul(get("x", {ix("i"), ix("j")}), f32(2)))}), put("s", {}, f32(0)),
+        loop("j", ix("N"), {update("s", {}, get("p", {ix("i"), ix("j")}))}),
+        loop("j", ix("N"),
+             {put("y", {ix("i"), ix("j")}, binary(Op::kDiv, get("p", {ix("i"), read_at}), add(get("s", {}), f32(1000))))})};
+    return program_of(
+        {buffer("x", {ix("M"), ix("N")}, BufferRole::kInput), buffer("p", {ix("M"), ix("N")}, BufferRole::kWorkspace),
+         buffer("y", {ix("M"), ix("N")}, BufferRole::kOutput)},
+        {loop("i", ix("M"), row)}, two_symbols(4, 70));
   };
   EXPECT_TRUE(noted(check(program(ix("j"))), "in the memory of y"));
   EXPECT_FALSE(noted(check(program(idx_sub(idx_sub(ix("N"), idx(1)), ix("j")))), "in the memory of y"));
@@ -136,7 +149,8 @@ TEST(MapToGpu, AnIntermediateDiesIntoTheOutput) {
 
 TEST(MapToGpu, LongColumnsShareAPoint) {
   const LoopProgram p = sums(false, 16384, 4096);
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {100, 33}, {0, 5}, {64, 64}}) EXPECT_TRUE(noted(check(p, {{"M", m}, {"N", n}}), "columns"));
+  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {100, 33}, {0, 5}, {64, 64}})
+    EXPECT_TRUE(noted(check(p, {{"M", m}, {"N", n}}), "columns"));
 }
 
 TEST(MapToGpu, LongTotalIsTwoKernels) {
@@ -212,7 +226,8 @@ TEST(MapToGpu, EachRemovedBarrierIsARace) {
 }
 
 TEST(MapToGpu, PrintedProgramsCompile) {
-  for (const LoopProgram& p : {plain_matmul(), plain_matmul(4096, 4096, 4096), padded_conv(2, 9), row_softmax(), sums(true), jacobi(), total_then_use(), triangle(), five_axes(), long_chain(1 << 22), reversed_row()}) {
+  for (const LoopProgram& p : {plain_matmul(), plain_matmul(4096, 4096, 4096), padded_conv(2, 9), row_softmax(), sums(true),
+                               jacobi(), total_then_use(), triangle(), five_axes(), long_chain(1 << 22), reversed_row()}) {
     const Result<CudaModule> m = print_cuda(map_to_gpu(p, GpuMachine{}, nullptr));
     ASSERT_TRUE(m.ok()) << to_text(m.errors());
     CudaCompileOptions o;

@@ -26,32 +26,24 @@ std::map<int, isl::set> Schedule::domains() const {
   return all;
 }
 
-namespace {
-
-// The innermost loop that encloses every access of `array`; -1: the whole group.
-int enclosing_loop(const Scop& scop, const std::string& array) {
+int common_loop(const Schedule& schedule, const std::string& array) {
   std::vector<int> common;
   bool first = true;
-  for (std::size_t s = 0; s < scop.statements.size(); ++s) {
-    const Statement& st = scop.statements[s];
+  for (const int s : statements_of(schedule.tree)) {
+    const Statement& st = schedule.statement(s);
     const bool touches =
         st.target == array || std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
     if (!touches) continue;
     std::vector<int> ids;
-    for (const TreePtr& loop : loops_around(scop.original, static_cast<int>(s))) ids.push_back(loop->id);
-    if (first) {
-      common = ids;
-    } else {
-      std::size_t n = 0;
-      while (n < common.size() && n < ids.size() && common[n] == ids[n]) ++n;
-      common.resize(n);
-    }
+    for (const TreePtr& loop : loops_around(schedule.tree, s)) ids.push_back(loop->id);
+    if (first) common = ids;
     first = false;
+    std::size_t n = 0;
+    while (n < common.size() && n < ids.size() && common[n] == ids[n]) ++n;
+    common.resize(n);
   }
   return common.empty() ? -1 : common.back();
 }
-
-}  // namespace
 
 Schedule original_schedule(std::shared_ptr<const Scop> scop, std::shared_ptr<const Dependences> dependences) {
   Schedule s;
@@ -64,7 +56,7 @@ Schedule original_schedule(std::shared_ptr<const Scop> scop, std::shared_ptr<con
     StorageMap m;
     m.array = name;
     m.buffer = name;
-    m.at = enclosing_loop(*s.scop, name);
+    m.at = common_loop(s, name);
     m.space = MemorySpace::kRegister;
     s.storage.push_back(m);  // no sizes: one element per iteration of `at`
   }

@@ -47,6 +47,9 @@ struct Schedule {
 // The schedule of the program's own order: block-scope scalars contracted, nothing else.
 Schedule original_schedule(std::shared_ptr<const Scop> scop, std::shared_ptr<const Dependences> dependences);
 
+// The innermost loop of the tree that encloses every access of `array`; -1: the whole group.
+int common_loop(const Schedule& schedule, const std::string& array);
+
 // { S[i] -> [values of the loops around S, outermost first, down to and including loop `at`] }
 isl::map outer_schedule(const Schedule& schedule, int statement, int at);
 

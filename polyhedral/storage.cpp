@@ -75,6 +75,22 @@ isl::map footprint(const Schedule& schedule, const std::string& array, int at) {
   return all ? *all : isl::map();
 }
 
+StorageMap contracted(const Schedule& schedule, const std::string& array, int at) {
+  StorageMap m;
+  m.array = array;
+  m.buffer = array;
+  m.at = at;
+  const isl::map part = footprint(schedule, array, at);
+  const std::vector<BoxDimension> box = box_hull(part);
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    m.order.push_back(static_cast<int>(d));
+    m.inner.push_back(0);
+    m.sizes.push_back(box[d].size ? idx(*box[d].size) : schedule.scop->arrays.at(array).extents[d]);
+    m.offsets.push_back(box[d].size ? *box[d].offset : zero_aff(part));
+  }
+  return m;
+}
+
 std::optional<Violation> find_storage_violation(const Schedule& schedule, const Schedule* legal_before,
                                                 const std::set<int>& changed) {
   const auto touched = [&](const std::string& array) {

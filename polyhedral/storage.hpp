@@ -21,4 +21,7 @@ std::vector<std::int64_t> element_of(const Schedule& schedule, const Dependence&
 // The part of `array` that the statements below loop `at` touch, per iteration: { [outer loops] -> A[element] }.
 isl::map footprint(const Schedule& schedule, const std::string& array, int at);
 
+// The array shrunk to the box that the footprint below loop `at` needs; a dimension without a constant size keeps its extent.
+StorageMap contracted(const Schedule& schedule, const std::string& array, int at);
+
 }  // namespace facet

@@ -48,6 +48,18 @@ isl::schedule schedule_sequence(const isl::schedule& first, const isl::schedule&
 // Inserts a one-member band on top, marked with `mark`, its loop option `atomic` (one loop, guards inside).
 isl::schedule schedule_insert_loop(const isl::schedule& below, const isl::multi_union_pw_aff& member, const std::string& mark);
 
+// isl's scheduler on these constraints, with its options set for this call only.
+struct SchedulerOptions {
+  bool serialize = false;          // every strongly connected component in a nest of its own
+  bool maximize = false;           // whole components at once: as much fusion as validity allows
+  bool outer_coincidence = false;  // the outermost loop of a band must be coincident
+};
+isl::schedule compute_schedule(const isl::schedule_constraints& constraints, const SchedulerOptions& options);
+// The part of `member` over the space of `domain`: { S[i] -> [time] }.
+isl::pw_aff member_of(const isl::union_pw_aff& member, const isl::set& domain);
+// d where f(i) = i_d + c or -i_d + c with c free of the other dimensions; nullopt otherwise.
+std::optional<unsigned> only_dimension(const isl::pw_aff& f);
+
 // { S[i] -> T[j] : f(i) OP g(j) } for one-dimensional f over S and g over T.
 enum class Compare { kLess, kEqual, kGreater };
 isl::map compare_map(const isl::pw_aff& f, Compare op, const isl::pw_aff& g);

@@ -41,6 +41,14 @@ std::string Arguments::text(const std::string& name, const std::string& otherwis
   return otherwise;
 }
 
+bool Arguments::truth(const std::string& name, bool otherwise) {
+  const auto it = step_.arguments.find(name);
+  if (it == step_.arguments.end()) return otherwise;
+  if (const auto* b = std::get_if<bool>(&it->second.value)) return *b;
+  bad(name, "true or false", describe(it->second));
+  return otherwise;
+}
+
 std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise, std::int64_t lowest) {
   const auto it = step_.arguments.find(name);
   if (it == step_.arguments.end()) return otherwise;

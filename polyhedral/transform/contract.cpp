@@ -8,35 +8,12 @@
 // element is left, which the loop-tree passes keep in a register. Known elsewhere as storage folding, array contraction.
 // Refuses arrays that exist outside the group. Judged by value: no flow may leave the iteration.
 // Source: Lefebvre and Feautrier, Automatic storage management for parallel programs, Parallel Computing 1998.
-#include <algorithm>
-
 #include "polyhedral/storage.hpp"
 #include "polyhedral/transform/transform.hpp"
 
 namespace facet {
 
 namespace {
-
-bool touches(const Statement& s, const std::string& array) {
-  return s.target == array || std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == array; });
-}
-
-// The innermost loop around every access; -1 when there is none.
-int innermost_common(const Schedule& schedule, const std::string& array) {
-  std::vector<int> common;
-  bool first = true;
-  for (const int s : statements_of(schedule.tree)) {
-    if (!touches(schedule.statement(s), array)) continue;
-    std::vector<int> ids;
-    for (const TreePtr& loop : loops_around(schedule.tree, s)) ids.push_back(loop->id);
-    if (first) common = ids;
-    first = false;
-    std::size_t n = 0;
-    while (n < common.size() && n < ids.size() && common[n] == ids[n]) ++n;
-    common.resize(n);
-  }
-  return common.empty() ? -1 : common.back();
-}
 
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const std::string array = args.text("array");
@@ -57,27 +34,15 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   }
   for (const StorageMap& m : schedule.storage)
     if (m.array == array && m.kind == StorageMap::Kind::kContract) args.refuse("'" + array + "' is contracted already");
-  int at = innermost_common(schedule, array);
+  int at = common_loop(schedule, array);
   if (args.has("at")) {
     const TreePtr loop = args.loop(args.statement(), args.text("at"));
     if (!loop) return schedule;
     at = loop->id;
   }
   if (args.problem()) return schedule;
-  StorageMap m;
-  m.array = array;
-  m.buffer = array;
-  m.at = at;
-  const isl::map part = footprint(schedule, array, at);
-  const std::vector<BoxDimension> box = box_hull(part);
-  for (std::size_t d = 0; d < box.size(); ++d) {
-    m.order.push_back(static_cast<int>(d));
-    m.inner.push_back(0);
-    m.sizes.push_back(box[d].size ? idx(*box[d].size) : it->second.extents[d]);
-    m.offsets.push_back(box[d].size ? *box[d].offset : zero_aff(part));
-  }
   Schedule next = schedule;
-  next.storage.push_back(std::move(m));
+  next.storage.push_back(contracted(schedule, array, at));
   return next;
 }
 

@@ -7,13 +7,13 @@
 
 namespace facet {
 
-extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kParallelize, kVectorize, kUnroll,
-    kContract, kPromote;
+extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kReschedule, kParallelize, kVectorize,
+    kUnroll, kContract, kPromote;
 
 const std::vector<const Transform*>& all_transforms() {
-  static const std::vector<const Transform*> list = {&kFuse,      &kDistribute, &kTile,     &kInterchange,
-                                                     &kSkew,      &kShift,      &kReverse,  &kParallelize,
-                                                     &kVectorize, &kUnroll,     &kContract, &kPromote};
+  static const std::vector<const Transform*> list = {&kFuse,   &kDistribute, &kTile,       &kInterchange, &kSkew,
+                                                     &kShift,  &kReverse,    &kReschedule, &kParallelize, &kVectorize,
+                                                     &kUnroll, &kContract,   &kPromote};
   return list;
 }
 

@@ -13,7 +13,7 @@
 namespace facet {
 
 // One argument of a step. kind: "statement" | "statements" | "loop" | "loops" | "array" | "int" | "ints" | "names" | "text" |
-// "layout"
+// "bool" | "layout"
 struct Parameter {
   const char* name;
   const char* kind;
@@ -28,6 +28,7 @@ class Arguments {
 
   bool has(const std::string& name) const { return step_.arguments.count(name) > 0; }
   std::string text(const std::string& name, const std::string& otherwise = "");
+  bool truth(const std::string& name, bool otherwise);
   std::int64_t integer(const std::string& name, std::int64_t otherwise, std::int64_t lowest);
   std::vector<std::int64_t> integers(const std::string& name, std::int64_t lowest);
   std::vector<std::string> texts(const std::string& name);

@@ -39,9 +39,20 @@ Step loop_step(const std::string& verb, const FuzzStatement& s, FuzzRandom& rand
   return step;
 }
 
+Step reschedule(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
+  std::vector<std::string> names;
+  for (const FuzzStatement& s : group)
+    if (names.empty() || random.chance(60)) names.push_back(s.name);
+  Step step{"reschedule", {}, {}};
+  step.arguments["statements"] = texts(names);
+  if (random.chance(60)) step.arguments["fusion"] = text(random.chance(50) ? "maximal" : "minimal");
+  if (random.chance(30)) step.arguments["outer_coincidence"] = Argument{true};
+  return step;
+}
+
 Step random_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
   const FuzzStatement& s = random.pick(group);
-  switch (random.below(9)) {
+  switch (random.below(10)) {
     case 0:
     case 1: return tile(s, random);
     case 2: {
@@ -72,6 +83,7 @@ Step random_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
       if (step.verb == "shift") step.arguments["offset"] = number(random.below(7) - 3);
       return step;
     }
+    case 8: return reschedule(group, random);
     default: {
       std::vector<std::string> names;
       std::size_t shared = s.loops.size();

@@ -45,6 +45,7 @@ std::string effect_of(const std::string& line) {
       {"fuse", "which intermediate values stay in registers or cache instead of memory"},
       {"tile", "the working set of a tile, and so which cache level serves it"},
       {"interchange", "the order of loops: strides of accesses, where reductions run"},
+      {"reschedule", "the order of whole nests: skews, shifts, fusion, which loops may be tiled or run in parallel"},
       {"parallelize", "how work is spread over threads"},
       {"vectorize", "which loop becomes lanes and how wide"},
       {"unroll", "how many values are kept in registers at once"},

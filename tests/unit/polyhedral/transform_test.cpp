@@ -123,8 +123,8 @@ TEST(Transform, MarksReachTheLoopTree) {
 
 TEST(Transform, EveryStepIsInTheReference) {
   const std::string text = recipe_reference();
-  for (const char* step : {"fuse", "distribute", "tile", "interchange", "skew", "shift", "reverse", "parallelize", "vectorize",
-                           "unroll", "contract", "promote"})
+  for (const char* step : {"fuse", "distribute", "tile", "interchange", "skew", "shift", "reverse", "reschedule", "parallelize",
+                           "vectorize", "unroll", "contract", "promote"})
     EXPECT_NE(text.find("## `" + std::string(step) + "`"), std::string::npos) << step;
 }
 

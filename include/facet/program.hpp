@@ -111,6 +111,10 @@ struct Node {
   std::vector<std::string> text;   // "def" lines of compute, "code" lines of loops (from file: its region)
   std::vector<Place> text_places;  // of the first character of each line of `text`, in the JSON or the C file
   Place place;
+  std::map<std::string, Place> parts;  // where its members stand: "/op", "/in/1", "/attrs/axis", ...
+
+  // The place of a member, or of the nearest one around it that is written.
+  Place part(const std::string& where) const;
 
   // The node's meaning, filled by elaborate: equations in order, or loops.
   std::vector<Equation> equations;

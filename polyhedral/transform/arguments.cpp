@@ -1,6 +1,7 @@
 // Checked access to a step's arguments.
 #include <algorithm>
 
+#include "facet/nearest.hpp"
 #include "polyhedral/transform/transform.hpp"
 
 namespace facet {
@@ -115,6 +116,21 @@ int Arguments::statement(const std::string& name) {
   place.pointer += "/" + name;
   complain(diagnose(Code::kUnknownStatement, place, {wanted, schedule_.scop->name}, {"statements: " + join(known)}));
   return -1;
+}
+
+const Array* Arguments::array(const std::string& name) {
+  const std::string wanted = text(name);
+  if (problem_) return nullptr;
+  const std::map<std::string, Array>& arrays = schedule_.scop->arrays;
+  if (const auto it = arrays.find(wanted); it != arrays.end()) return &it->second;
+  std::vector<std::string> known;
+  for (const auto& [key, array] : arrays) known.push_back(key);
+  std::vector<std::string> notes = did_you_mean(wanted, known);
+  notes.push_back("arrays: " + join(known));
+  Place place = step_.place;
+  place.pointer += "/" + name;
+  complain(diagnose(Code::kUnknownArray, place, {wanted, schedule_.scop->name}, std::move(notes)));
+  return nullptr;
 }
 
 TreePtr Arguments::loop(int statement, const std::string& name) {

@@ -16,16 +16,12 @@ namespace facet {
 namespace {
 
 Schedule apply(const Schedule& schedule, Arguments& args) {
-  const std::string array = args.text("array");
-  const auto it = schedule.scop->arrays.find(array);
+  const Array* const found = args.array();
   if (args.problem()) return schedule;
-  if (it == schedule.scop->arrays.end()) {
-    args.bad("array", "an array of group '" + schedule.scop->name + "'", "\"" + array + "\"");
-    return schedule;
-  }
-  if (it->second.external || it->second.live_out) {
+  const std::string array = found->name;
+  if (found->external || found->live_out) {
     args.refuse("'" + array +
-                "' exists outside the group: " + (it->second.external ? "it is an input of it" : "it is used after it"));
+                "' exists outside the group: " + (found->external ? "it is an input of it" : "it is used after it"));
     return schedule;
   }
   if (padded_reads(schedule, array, -1)) {

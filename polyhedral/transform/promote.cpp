@@ -110,15 +110,12 @@ std::string fresh_buffer(const Schedule& schedule, const std::string& array) {
 }
 
 Schedule apply(const Schedule& schedule, Arguments& args) {
-  const std::string array = args.text("array");
+  const Array* const found = args.array();
   const int s = args.statement();
   const TreePtr at = args.loop(s, args.text("at"));
   const MemorySpace space = space_of(args.text("memory", "l2"), args);
   if (args.problem() || !at) return schedule;
-  if (!schedule.scop->arrays.count(array)) {
-    args.bad("array", "an array of group '" + schedule.scop->name + "'", "\"" + array + "\"");
-    return schedule;
-  }
+  const std::string array = found->name;
   for (const int x : statements_of(at)) {
     if (schedule.statement(x).target != array) continue;
     args.refuse("'" + array + "' is written by '" + schedule.statement(x).name + "' inside loop '" + args.text("at") + "'",

@@ -33,8 +33,9 @@ class Arguments {
   std::vector<std::int64_t> integers(const std::string& name, std::int64_t lowest);
   std::vector<std::string> texts(const std::string& name);
   const ArgumentMap* map(const std::string& name) const;
-  int statement(const std::string& name = "statement");  // a statement's number, -1 with a complaint
-  TreePtr loop(int statement, const std::string& name);  // by loop name; null with a complaint
+  int statement(const std::string& name = "statement");   // a statement's number, -1 with a complaint
+  const Array* array(const std::string& name = "array");  // null with a complaint
+  TreePtr loop(int statement, const std::string& name);   // by loop name; null with a complaint
   void complain(Diagnostic d) {
     if (!problem_) problem_ = std::move(d);
   }

@@ -46,6 +46,17 @@ std::string loop_text(const LoopStatement& s, int indent) {
 
 }  // namespace
 
+Place Node::part(const std::string& where) const {
+  if (parts.empty()) {  // not read from a text
+    Place at = place;
+    if (!at.pointer.empty()) at.pointer += where;
+    return at;
+  }
+  for (std::string prefix = where; !prefix.empty(); prefix.resize(prefix.rfind('/')))
+    if (const auto it = parts.find(prefix); it != parts.end()) return it->second;
+  return place;
+}
+
 std::int64_t evaluate_index(const ExprPtr& e, const SymbolValues& values) {
   const auto arg = [&](int i) { return evaluate_index(e->args[static_cast<std::size_t>(i)], values); };
   switch (e->op) {

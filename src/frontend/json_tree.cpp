@@ -116,8 +116,7 @@ Place JsonDocument::place_at(std::int32_t offset) const {
   place.line = static_cast<int>(it - line_starts.begin());
   const std::int32_t start = *(it - 1);
   place.column = offset - start + 1;
-  std::size_t stop = text.find('\n', static_cast<std::size_t>(start));
-  if (stop == std::string::npos) stop = text.size();
+  const std::size_t stop = it == line_starts.end() ? text.size() : static_cast<std::size_t>(*it - 1);
   std::size_t length = std::min(stop - static_cast<std::size_t>(start), kExcerptLimit);
   while (length > 0 && static_cast<std::size_t>(start) + length < text.size() &&
          (static_cast<unsigned char>(text[static_cast<std::size_t>(start) + length]) & 0xC0) == 0x80)

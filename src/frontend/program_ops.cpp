@@ -47,6 +47,7 @@ class OpsReader {
     node.op = *op_name;
     const bool compute = node.op == "compute", loops = node.op == "loops";
     check_fields(v, node.op);
+    for (const JsonMember& m : v.members) note_parts(m.value, "/" + m.key, &node);
     if (const JsonValue* attrs = v.find("attrs")) attributes(*attrs, &node);
     if (const JsonValue* def = v.find("def"); def && compute) text_lines(*def, "\"def\"", &node);
     if (loops) loops_text(v, &node);
@@ -55,6 +56,17 @@ class OpsReader {
     if (const JsonValue* inout = v.find("inout"); inout && loops) updated(*inout, &node);
     if (const JsonValue* out = v.find("out")) results(*out, number, &node);
     r_.program.nodes.push_back(std::move(node));
+  }
+
+  // Where each member stands, so that a complaint about an attribute points at the attribute.
+  void note_parts(const JsonValue& v, const std::string& where, Node* node) {
+    constexpr std::size_t kMostItems = 64;  // no list that is right is longer; its own place does for a wrong one
+    Place place = r_.json.document().place_at(v.begin);
+    place.pointer = node->place.pointer + where;
+    node->parts.emplace(where, std::move(place));
+    for (std::size_t i = 0; i < std::min(v.items.size(), kMostItems); ++i)
+      note_parts(v.items[i], where + "/" + std::to_string(i), node);
+    for (const JsonMember& m : v.members) note_parts(m.value, where + "/" + m.key, node);
   }
 
   void check_fields(const JsonValue& v, const std::string& op) {

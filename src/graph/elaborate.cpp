@@ -58,13 +58,6 @@ class Elaborator {
 
   void complain(const Diagnostics& list) { errors_.insert(errors_.end(), list.begin(), list.end()); }
 
-  // "/ops/3" -> "/ops/3/attrs/acc"
-  static Place inside(const Node& node, const std::string& where) {
-    Place place = node.place;
-    if (!place.pointer.empty()) place.pointer += where;
-    return place;
-  }
-
   static std::string prefix_of(const Node& node) {
     if (!node.out.empty()) return node.out[0];
     return node.inout.empty() ? "op" : node.inout[0];
@@ -98,12 +91,12 @@ class Elaborator {
       const std::string* text = std::get_if<std::string>(&attribute.value);
       if (name != "acc") {
         errors_.push_back(
-            diagnose(Code::kUnknownAttribute, inside(node, "/attrs/" + name), {node.op, name}, {"compute takes \"acc\" only"}));
+            diagnose(Code::kUnknownAttribute, node.part("/attrs/" + name), {node.op, name}, {"compute takes \"acc\" only"}));
         return false;
       }
       if (!text || !dtype_from_text(*text, &dtype) || dtype == DType::kBool) {
         errors_.push_back(
-            diagnose(Code::kBadAttributeValue, inside(node, "/attrs/acc"), {node.op, name, "expected a dtype like \"f64\""}));
+            diagnose(Code::kBadAttributeValue, node.part("/attrs/acc"), {node.op, name, "expected a dtype like \"f64\""}));
         return false;
       }
       *out = dtype;
@@ -130,7 +123,7 @@ class Elaborator {
   void operation(Node* node) {
     const OpDef* op = find_op(node->op);
     if (!op) {
-      errors_.push_back(unknown_op(node->op, node->place));
+      errors_.push_back(unknown_op(node->op, node->part("/op")));
       return;
     }
     if (const Result<Done> r = give_scalars_dtypes(*node, *op, &program_); !r) return complain(r.errors());

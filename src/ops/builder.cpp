@@ -109,8 +109,7 @@ Shape OpBuilder::dims(const std::string& name) {
       shape.push_back(idx(value));
       continue;
     }
-    Place place = call_.node.place;
-    place.pointer += "/attrs/" + name + "/" + std::to_string(i);
+    const Place place = call_.node.part("/attrs/" + name + "/" + std::to_string(i));
     std::vector<std::string> symbols;
     for (const Symbol& s : call_.program.symbols) symbols.push_back(s.name);
     Result<ExprPtr> parsed = parse_affine(std::get<std::string>(items[i].value), symbols, place);
@@ -190,9 +189,7 @@ void OpBuilder::line(const std::string& target, const Loops& left, const std::st
 }
 
 void OpBuilder::fail(Code code, const std::string& where, std::vector<std::string> args, std::vector<std::string> notes) {
-  Place place = call_.node.place;
-  place.pointer += where;
-  diagnostics_.push_back(diagnose(code, std::move(place), std::move(args), std::move(notes)));
+  diagnostics_.push_back(diagnose(code, call_.node.part(where), std::move(args), std::move(notes)));
 }
 
 void OpBuilder::bad_value(const std::string& attribute, const std::string& what) {

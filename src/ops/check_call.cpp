@@ -10,11 +10,7 @@ namespace facet {
 
 namespace {
 
-Place at(const OpCall& call, const std::string& where) {
-  Place place = call.node.place;
-  place.pointer += where;
-  return place;
-}
+Place at(const OpCall& call, const std::string& where) { return call.node.part(where); }
 
 std::string counted(std::size_t low, std::size_t high, bool open, const std::string& noun) {
   std::string text = std::to_string(low);

@@ -67,16 +67,14 @@ Diagnostic unknown_op(const std::string& name, const Place& place) {
     names.push_back(op.name);
     names.insert(names.end(), op.aliases.begin(), op.aliases.end());
   }
-  Place where = place;
-  where.pointer += "/op";
   std::vector<std::string> notes = did_you_mean(name, names);
   notes.push_back("any affine operator can be written as op \"compute\"");
-  return diagnose(Code::kUnknownOp, std::move(where), {name}, std::move(notes));
+  return diagnose(Code::kUnknownOp, place, {name}, std::move(notes));
 }
 
 Result<OpDefinition> define(const OpCall& call) {
   const OpDef* def = find_op(call.node.op);
-  if (!def) return unknown_op(call.node.op, call.node.place);
+  if (!def) return unknown_op(call.node.op, call.node.part("/op"));
   Diagnostics problems = check_call(call, *def);
   if (!problems.empty()) return problems;
   OpBuilder builder(call, *def);

@@ -84,7 +84,7 @@ Result<OpDefinition> define(const OpCall& call);
 const OpDef* find_op(const std::string& name);
 const std::vector<const OpDef*>& all_ops();  // sorted by name
 
-// The complaint about an operator name that is not in the table.
+// The complaint about an operator name that is not in the table, at the place of the name.
 Diagnostic unknown_op(const std::string& name, const Place& place);
 
 std::string to_text(const Attribute& attribute);  // JSON text

@@ -310,5 +310,12 @@ TEST(Equations, HostileTextsAreRefused) {
   EXPECT_EQ(parse({"c[i] = v[i] + \xc3\xa9"}), "bad-character:15");
 }
 
+TEST(Equations, NoLinesAreRefused) {
+  Fixture f;
+  const Result<ParsedEquations> r = parse_equations({}, f.context);
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.errors()[0].code, Code::kNoEquations);
+}
+
 }  // namespace
 }  // namespace facet

@@ -1,4 +1,4 @@
-// Reads the tables of tests/errors: "template NAME" and "case CODE POINTER [TEMPLATE]" blocks.
+// Reads the tables of tests/errors: "template NAME" and "case CODE POINTER [TEMPLATE]" blocks; "# ..." is a comment.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,7 @@ struct ErrorCase {
   std::string code;
   std::string pointer;
   std::string text;
+  std::string body;  // what stands for the $ of the template
 };
 inline void PrintTo(const ErrorCase& c, std::ostream* out) { *out << c.where; }
 
@@ -37,10 +38,10 @@ inline void read_error_table(const std::string& path, std::vector<ErrorCase>* ca
     } else if (kind == "case" && words >> code >> pointer) {
       words >> name;
       const std::string base = std::filesystem::path(path).filename();
-      cases->push_back({base + ":" + std::to_string(number), code, pointer, ""});
+      cases->push_back({base + ":" + std::to_string(number), code, pointer, "", ""});
       used.push_back(name);
       body = &cases->back().text;
-    } else if (body && !line.empty()) {
+    } else if (body && !line.empty() && line[0] != '#') {
       *body += line + "\n";
     }
   }
@@ -48,8 +49,9 @@ inline void read_error_table(const std::string& path, std::vector<ErrorCase>* ca
     const std::string& form = templates[used[i - first]];
     const std::size_t at = form.find('$');
     std::string& text = (*cases)[i].text;
-    if (at == std::string::npos) continue;
     if (!text.empty()) text.pop_back();
+    (*cases)[i].body = text;
+    if (at == std::string::npos) continue;
     text = form.substr(0, at) + text + form.substr(at + 1);
   }
 }

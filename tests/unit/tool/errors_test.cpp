@@ -45,7 +45,15 @@ INSTANTIATE_TEST_SUITE_P(Table, Errors, testing::ValuesIn(all_error_cases(FACET_
                            return name;
                          });
 
-TEST(ErrorTable, IsLarge) { EXPECT_GE(all_error_cases(FACET_SOURCE_DIR "/tests/errors").size(), 120u); }
+// At least 250 mistakes, no two alike.
+TEST(ErrorTable, IsLargeAndDistinct) {
+  std::map<std::string, std::string> first;  // text -> where
+  for (const ErrorCase& c : all_error_cases(FACET_SOURCE_DIR "/tests/errors")) {
+    const auto [it, fresh] = first.emplace(c.text, c.where);
+    EXPECT_TRUE(fresh) << c.where << " repeats " << it->second;
+  }
+  EXPECT_GE(first.size(), 350u);
+}
 
 }  // namespace
 }  // namespace facet

@@ -46,7 +46,8 @@ TEST(RecipeErrors, WrongRecipesAreInputErrors) {
       {Code::kBadStepArgument, with_steps(R"({"do": "tile", "statement": "t", "loops": ["i"], "sizes": "big"})")},
       {Code::kUnknownStatement, with_steps(R"({"do": "unroll", "statement": "tt", "loop": "i"})")},
       {Code::kUnknownLoop, with_steps(R"({"do": "unroll", "statement": "t", "loop": "k"})")},
-      {Code::kBadStepArgument, with_steps(R"({"do": "promote", "array": "z", "statement": "t", "at": "i"})")},
+      {Code::kUnknownArray, with_steps(R"({"do": "promote", "array": "z", "statement": "t", "at": "i"})")},
+      {Code::kUnknownArray, with_steps(R"({"do": "contract", "array": "xx"})")},
       {Code::kBadGroups, recipe_of(R"({"ops": ["t"]})")},
       {Code::kListedTwice, recipe_of(R"({"ops": ["t", "t"]}, {"ops": ["s"]})")},
       {Code::kBadHash, R"({"facet_recipe": 1, "program": "abc"})"},
@@ -70,6 +71,29 @@ TEST(RecipeErrors, IllegalStepsAreRefusedWithAWitness) {
   EXPECT_EQ(report->step, "/variants/0/groups/1/steps/0");
   ASSERT_EQ(report->source.instance.size(), 1u);
   EXPECT_EQ(report->source.instance[0] + 1, report->sink.instance[0]);
+}
+
+// Where a recipe must be obeyed (run, compile, show), a refused step is an error with its place, exit 1.
+Diagnostic refusal_of(const std::string& groups) {
+  const Result<Program> program = check_text(kProgram, "p.json");
+  const Result<Recipe> recipe = read_recipe(recipe_of(groups), "r.json");
+  ScheduleOptions options;
+  options.sizes = *sizes_in_force(*program, {});
+  const Result<Scheduled> scheduled = schedule_program(*program, *recipe, options);
+  return scheduled ? Diagnostic{} : scheduled.errors()[0];
+}
+
+TEST(RecipeErrors, RefusedStepsStopTheSchedule) {
+  const std::string plain = R"({"name": "k0", "ops": ["t"], "steps": []}, )";
+  const Diagnostic illegal =
+      refusal_of(plain + R"({"name": "k1", "ops": ["s"], "steps": [{"do": "parallelize", "statement": "s.1", "loop": "i"}]})");
+  EXPECT_EQ(illegal.code, Code::kIllegalStep);
+  EXPECT_EQ(failure_of(illegal.code), Failure::kAnswerIsNo);
+  EXPECT_EQ(illegal.place.pointer, "/variants/0/groups/1/steps/0");
+  const Diagnostic refused = refusal_of(R"({"name": "k0", "ops": ["t"], "steps": [{"do": "contract", "array": "x"}]}, )"
+                                        R"({"name": "k1", "ops": ["s"], "steps": []})");
+  EXPECT_EQ(refused.code, Code::kStepPrecondition);
+  EXPECT_NE(refused.message.find("'x' exists outside the group"), std::string::npos) << refused.message;
 }
 
 TEST(RecipeErrors, LegalStepsAreLegal) {

@@ -1,11 +1,7 @@
-// openmp as a target: build, print, compile in process or by an outside compiler, call.
+// openmp as a target: compile, call, measure.
 #include <chrono>
 
-#include "codegen/openmp/jit_client.hpp"
-#include "codegen/openmp/print.hpp"
-#include "codegen/openmp/runner.hpp"
-#include "codegen/toolchain.hpp"
-#include "src/driver/build.hpp"
+#include "src/driver/compiled.hpp"
 #include "src/driver/execute.hpp"
 
 namespace facet {
@@ -20,57 +16,19 @@ double now_ms() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A runner and, for code in memory, what keeps it there: declared first, so that it outlives the runner.
-struct Compiled {
-  JitModule jit;
-  OpenmpRunner runner;
-};
-
-Result<Compiled> compile(const Module& module, const Options& options, const Program& program, const Machine& machine,
-                         Execution* e) {
-  const std::vector<std::string> flags = host_flags(openmp_flags(program.numerics), machine.cpu.march);
-  if (options.compiler.empty() && jit_problem().empty()) {
-    Result<JitModule> jit = jit_module(module, flags);
-    if (!jit) return jit.errors();
-    e->compiler = jit->compiler;
-    e->compile_ms += jit->compile_ms;
-    Result<OpenmpRunner> runner =
-        OpenmpRunner::from_lookup(module, [code = *jit](const std::string& name) { return code.lookup(name); });
-    if (!runner) return runner.errors();
-    return Compiled{std::move(*jit), std::move(*runner)};
-  }
-  CompileOptions how;
-  how.compiler = options.compiler;
-  how.flags = flags;
-  const Result<CompiledModule> library = compile_module(module, how);
-  if (!library) return library.errors();
-  e->compiler = library->compiler;
-  e->compile_ms += library->compile_ms;
-  Result<OpenmpRunner> runner = OpenmpRunner::load(module, library->path);
-  if (!runner) return runner.errors();
-  return Compiled{{}, std::move(*runner)};
-}
-
 }  // namespace
 
 Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, const Machine& machine,
                                  const HostTensors& tensors) {
   Execution e;
-  const Result<Built> built = build_loops(loaded, options, machine);
-  if (!built) return built.errors();
-  e.compile_ms = built->analysis_ms;
-  PrintOptions print;
-  Result<HostTensors> constants = embedded_constants(loaded);
-  if (!constants) return constants.errors();
-  print.constants = std::move(*constants);
-  const Result<Module> module = print_openmp(built->loops, print);
-  if (!module) return module.errors();
-  Result<Compiled> compiled = compile(*module, options, loaded.program, machine, &e);
+  Result<Compiled> compiled = compile_for_host(loaded, options, machine);
   if (!compiled) return compiled.errors();
+  e.compiler = compiled->compiler;
+  e.compile_ms = compiled->compile_ms;
   OpenmpRunner* const runner = &compiled->runner;
   e.threads = options.threads > 0 ? options.threads : machine.cpu.cores;
   runner->set_threads(e.threads);
-  HostTensors values = argument_values(loaded, built->loops.inputs, tensors);
+  HostTensors values = argument_values(loaded, compiled->built.loops.inputs, tensors);
   const Result<Done> bound = runner->bind(loaded.sizes, &values);
   if (!bound) return bound.errors();
   const double start = now_ms();
@@ -86,9 +44,9 @@ Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, c
     timing = std::move(*measured);
     e.time_ms = timing.run_ms;
   }
-  for (std::size_t i = 0; i < module->kernels.size(); ++i)
-    e.kernels.push_back(kernel_report(module->kernels[i], loaded.sizes, i < timing.kernel_ms.size() ? timing.kernel_ms[i] : 0,
-                                      ceilings_of(machine.cpu)));
+  for (std::size_t i = 0; i < compiled->module.kernels.size(); ++i)
+    e.kernels.push_back(kernel_report(compiled->module.kernels[i], loaded.sizes,
+                                      i < timing.kernel_ms.size() ? timing.kernel_ms[i] : 0, ceilings_of(machine.cpu)));
   return e;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "facet/facet.hpp"
 #include "facet/machine.hpp"
 #include "facet/program.hpp"
 #include "facet/recipe.hpp"
@@ -19,9 +20,6 @@ struct Loaded {
 
 // read -> elaborate -> validate.
 Result<Loaded> load_program(const Options& options);
-
-// Program text to the same checks, for tests and fuzzers.
-Result<Program> check_text(const std::string& text, const std::string& file);
 
 // Default sizes changed by --set, checked against ranges and assumptions.
 Result<SymbolValues> sizes_in_force(const Program& program, const std::vector<std::string>& set);

@@ -81,6 +81,8 @@ std::uint16_t brain_bits(float rounded) {
 }  // namespace
 
 std::int64_t HostTensor::element_count() const {
+  // An empty tensor may have extents whose product alone would not fit.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
   return count;

@@ -25,7 +25,6 @@ constexpr Infix kInfix[] = {
     {"/", Op::kDiv, 10, true, true},   {"%", Op::kFloorMod, 10, true, true},
 };
 constexpr int kNotLevel = 2;  // `not a < b` is not (a < b)
-constexpr int kUnaryLevel = 11;
 
 const Infix* infix_of(const Token& token, Language language) {
   for (const Infix& row : kInfix)

@@ -31,14 +31,15 @@ struct JsonValue {
   const JsonValue* find(const std::string& key) const;  // null if absent
 
   // For writing documents.
-  static JsonValue null() { return {}; }
+  static JsonValue null();
   static JsonValue of(bool v);
   static JsonValue of(std::int64_t v);
   static JsonValue of(double v);
   static JsonValue of(const std::string& v);
-  static JsonValue of(const char* v) { return of(std::string(v)); }
-  static JsonValue of(int v) { return of(static_cast<std::int64_t>(v)); }
-  static JsonValue array(std::vector<JsonValue> items = {});
+  static JsonValue of(const char* v);
+  static JsonValue of(int v);
+  static JsonValue array(std::vector<JsonValue> items);
+  static JsonValue array();
   static JsonValue array_of(const std::vector<std::string>& texts);
   static JsonValue object();
   JsonValue& add(const std::string& key, JsonValue value);  // appends a member; returns *this
@@ -49,6 +50,12 @@ struct JsonMember {
   std::int32_t key_begin = 0;
   JsonValue value;
 };
+
+// Below JsonMember: a JsonValue can be destroyed only where its members are complete.
+inline JsonValue JsonValue::null() { return {}; }
+inline JsonValue JsonValue::array() { return array(std::vector<JsonValue>{}); }
+inline JsonValue JsonValue::of(const char* v) { return of(std::string(v)); }
+inline JsonValue JsonValue::of(int v) { return of(static_cast<std::int64_t>(v)); }
 
 // "a string", "an integer", ... for messages.
 std::string kind_text(const JsonValue& value);

@@ -92,7 +92,7 @@ Result<HostTensor> read_npy(const std::string& path, Place place) {
     return diagnose(Code::kFileUnreadable, place, {path, "it ended early"});
   if (header->dtype == DType::kBool)
     for (std::byte& b : tensor.bytes) b = std::byte{b != std::byte{0}};
-  if (!header->fortran_order || header->shape.size() < 2) return tensor;
+  if (!header->fortran_order || header->shape.size() < 2 || tensor.bytes.empty()) return tensor;
   HostTensor ordered = make_host_tensor(header->dtype, header->shape);
   to_c_order(header->shape, size_bytes(header->dtype), tensor.bytes, &ordered.bytes);
   return ordered;

@@ -1,11 +1,11 @@
 // Fuzzing of equations: any lines give diagnostics, or equations whose text reads back as the same typed tree.
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "src/frontend/affine.hpp"
 #include "src/frontend/equations.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const Result<ParsedEquations> r = parse_equations(lines, names.context);
   if (!r) {
-    if (r.errors().empty() || to_text(r.errors()).empty()) std::abort();
+    require_explained(r.errors());
     return 0;
   }
   // Equations of one name keep their text only if no local is read: "c.t" is no name in a text.
@@ -62,6 +62,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Tensor out = r->outs.at("c");
   context.declared["c"] = &out;
   const Result<ParsedEquations> again = parse_equations({to_text(r->equations[0])}, context);
-  if (!again || !same(r->equations[0].value, again->equations[0].value)) std::abort();
+  if (!again) require(false, to_text(again.errors()) + to_text(r->equations[0]));
+  require(same(r->equations[0].value, again->equations[0].value),
+          "the equation changes when read back: " + to_text(r->equations[0]));
   return 0;
 }

@@ -67,6 +67,10 @@ TEST(HostTensor, SetSaturatesAndSetIntWraps) {
   EXPECT_EQ(round_to(DType::kI64, 1e30), static_cast<double>(std::numeric_limits<std::int64_t>::max()));
 }
 
+TEST(HostTensor, EmptyWithExtentsWhoseProductDoesNotFit) {
+  EXPECT_EQ(make_host_tensor(DType::kF64, {std::numeric_limits<std::int64_t>::max(), 3, 0}).bytes.size(), 0u);
+}
+
 TEST(HostTensor, EveryDtypeKeepsSmallIntegers) {
   for (const DType d : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kU32, DType::kI64,
                         DType::kU64, DType::kF16, DType::kBF16, DType::kF32, DType::kF64}) {

@@ -61,7 +61,7 @@ void write_functions(TextWriter& w, const Interface& f, const InterfaceStyle& st
   w.comment("What every function that returns int answers.");
   w.open("enum");
   w.line("facet_" + f.name + "_ok = 0,");
-  w.line("facet_" + f.name + "_bad_symbol = 1,      // a symbol is outside its range");
+  w.line("facet_" + f.name + "_bad_symbol = 1,      // a symbol is outside its range, or an assumption does not hold");
   w.line("facet_" + f.name + "_null_pointer = 2,    // args, or an array with elements, is null");
   w.line("facet_" + f.name + "_no_workspace = 3,    // the workspace is null but bytes are needed");
   w.line("facet_" + f.name + "_no_such_kernel = 4,  // run_kernel's index");

@@ -1,5 +1,8 @@
 // The storage question.
 //
+// A promoted part is judged in the same way: its buffer is an array with one box per iteration of `at`, written by the copying
+// statement, and `promote` gives it flow dependences from the copy to every reader.
+//
 // A contracted array has one box per iteration of its loop `at`. A read finds its value exactly when
 //   (1) the write it depends on runs in the same iteration of every loop down to `at` (no flow is carried outside the box), and
 //   (2) no other element shares its cell: below `at` the map from element to cell is injective. With cell = element - offset
@@ -43,18 +46,35 @@ Violation violation_of(const Schedule& schedule, const Dependence& d, const isl:
   return v;
 }
 
-std::optional<Violation> contraction_violation(const Schedule& schedule, const StorageMap& m) {
+// What the box holds: a contracted array, or the buffer that the copying statement fills.
+const std::string& boxed(const StorageMap& m) { return m.kind == StorageMap::Kind::kPromote ? m.buffer : m.array; }
+
+std::optional<Violation> box_violation(const Schedule& schedule, const StorageMap& m) {
   for (const Dependence& d : *schedule.dependences) {
-    if (d.array != m.array || (d.kind != DependenceKind::kFlow && d.kind != DependenceKind::kReduction)) continue;
+    if (d.array != boxed(m) || (d.kind != DependenceKind::kFlow && d.kind != DependenceKind::kReduction)) continue;
     const isl::map lost = crossing(schedule, d, m.at);
     if (!lost.is_empty()) return violation_of(schedule, d, lost);
   }
-  if (!m.sizes.empty() || !schedule.scop->arrays.at(m.array).scalar) return std::nullopt;
+  if (!m.sizes.empty() || m.kind == StorageMap::Kind::kPromote || !schedule.scop->arrays.at(m.array).scalar)
+    return std::nullopt;
   const isl::map elements = footprint(schedule, m.array, m.at);
   if (elements.is_single_valued()) return std::nullopt;
   for (const Dependence& d : *schedule.dependences)
     if (d.array == m.array) return violation_of(schedule, d, d.relation);
   return std::nullopt;
+}
+
+// The loops down to `at` and their members, as seen by one statement below: what a box's offsets are functions of.
+std::vector<std::pair<int, const void*>> loops_down_to(const Schedule& schedule, int at) {
+  std::vector<std::pair<int, const void*>> path;
+  const TreePtr loop = at < 0 ? nullptr : find_loop(schedule.tree, at);
+  if (!loop) return path;
+  const int s = loop->member.begin()->first;
+  for (const TreePtr& l : loops_around(schedule.tree, s)) {
+    path.emplace_back(l->id, l->member.at(s).get());
+    if (l->id == at) break;
+  }
+  return path;
 }
 
 }  // namespace
@@ -73,6 +93,22 @@ isl::map footprint(const Schedule& schedule, const std::string& array, int at) {
       if (a.array == array) add(s, a.relation);
   }
   return all ? *all : isl::map();
+}
+
+std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next) {
+  for (std::size_t i = 0; i < next.storage.size(); ++i) {
+    StorageMap& m = next.storage[i];
+    const bool known = i < before.storage.size() && before.storage[i].buffer == m.buffer;
+    if (!known || m.sizes.empty() || loops_down_to(before, before.storage[i].at) == loops_down_to(next, m.at)) continue;
+    const isl::map part = footprint(next, boxed(m), m.at);
+    const std::vector<BoxDimension> box = box_hull(part);
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      if (!box[d].size && m.kind == StorageMap::Kind::kPromote) return m.array;
+      m.sizes[d] = box[d].size ? idx(*box[d].size) : next.scop->arrays.at(m.array).extents[d];
+      m.offsets[d] = box[d].size ? *box[d].offset : zero_aff(part);
+    }
+  }
+  return std::nullopt;
 }
 
 StorageMap contracted(const Schedule& schedule, const std::string& array, int at) {
@@ -102,11 +138,10 @@ std::optional<Violation> find_storage_violation(const Schedule& schedule, const 
   };
   for (std::size_t i = 0; i < schedule.storage.size(); ++i) {
     const StorageMap& m = schedule.storage[i];
-    if (m.kind != StorageMap::Kind::kContract) continue;
     const bool known = legal_before && i < legal_before->storage.size() && legal_before->storage[i].array == m.array &&
                        legal_before->storage[i].at == m.at;
     if (known && !touched(m.array)) continue;
-    if (std::optional<Violation> v = contraction_violation(schedule, m)) return v;
+    if (std::optional<Violation> v = box_violation(schedule, m)) return v;
   }
   return std::nullopt;
 }

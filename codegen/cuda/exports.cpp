@@ -19,7 +19,11 @@ std::string join(const std::vector<std::string>& items) {
 class ExportPrinter {
  public:
   ExportPrinter(const LoopProgram& program, const Interface& face, const std::map<std::string, std::string>& embedded)
-      : face_(face), prefix_("facet_" + face.name + "_"), host_(prefix_ + "host"), sizes_(cuda_reserved_words()) {
+      : program_(program),
+        face_(face),
+        prefix_("facet_" + face.name + "_"),
+        host_(prefix_ + "host"),
+        sizes_(cuda_reserved_words()) {
     for (const Buffer& b : program.buffers)
       if (face.field_of(b.name).empty() && !embedded.count(b.name)) workspace_.push_back(&b);
     for (const auto& [symbol, field] : face.symbols)
@@ -133,7 +137,9 @@ class ExportPrinter {
     for (const auto& [symbol, field] : face_.symbols)
       w_.line("if (args." + field + " < " + size(idx(symbol.min)) + " || args." + field + " > " + size(idx(symbol.max)) +
               ") return " + prefix_ + "bad_symbol;");
+    shapes.insert(shapes.end(), program_.assumptions.begin(), program_.assumptions.end());
     symbol_lines(names_in(shapes));
+    for (const ExprPtr& a : program_.assumptions) w_.line("if (!(" + size(a) + ")) return " + prefix_ + "bad_symbol;");
     for (const ArgumentInfo& a : face_.arguments) {
       const ExprPtr n = elements(a.shape);
       const bool known = n->op == Op::kLiteral;
@@ -228,6 +234,7 @@ class ExportPrinter {
     using CPrinter::CPrinter;
   };
 
+  const LoopProgram& program_;
   const Interface& face_;
   std::string prefix_, host_;
   std::vector<const Buffer*> workspace_;

@@ -241,7 +241,7 @@ class ProgramPrinter {
     m.target = "cuda";
     m.symbols = program_.symbols;
     m.arguments = face.arguments;
-    for (const Kernel& k : program_.kernels) m.kernels.push_back({k.name, k.ops, k.flops, k.bytes});
+    for (const Kernel& k : program_.kernels) m.kernels.push_back({k.name, k.ops, k.flops, k.bytes, k.when});
     InterfaceStyle style;
     style.pointer_kind = "device";
     style.stream_parameter = ", cudaStream_t stream";
@@ -293,6 +293,7 @@ class ProgramPrinter {
     }
     CudaLaunch l;
     l.grid = launch->grid;
+    if (k.when) l.grid[0] = select(k.when, l.grid[0], idx(0));  // a variant's kernel has nothing to do for other sizes
     l.block = launch->block;
     l.shared_bytes = shared > kStaticSharedBytes ? shared : 0;
     l.entry = prefix_ + functions_.of("function", k.name + (k.ops.empty() ? "" : "_" + k.ops.back()));

@@ -72,9 +72,9 @@ class InterfacePrinter {
   }
 
   // "const int64_t N = args.N;" for the symbols that follow needs.
-  void symbol_lines(const std::set<std::string>& wanted) {
+  void symbol_lines(const std::set<std::string>& wanted, const std::string& args = "args.") {
     for (const auto& [symbol, field] : face_.symbols)
-      if (wanted.count(symbol.name)) w_.line("const int64_t " + sizes_.index_name(symbol.name) + " = args." + field + ";");
+      if (wanted.count(symbol.name)) w_.line("const int64_t " + sizes_.index_name(symbol.name) + " = " + args + field + ";");
   }
 
   void print_carve() {
@@ -128,7 +128,10 @@ class InterfacePrinter {
     for (const auto& [symbol, field] : face_.symbols)
       w_.line("if (args." + field + " < " + size(idx(symbol.min)) + " || args." + field + " > " + size(idx(symbol.max)) +
               ") return " + prefix + "bad_symbol;");
+    shapes.insert(shapes.end(), program_.assumptions.begin(), program_.assumptions.end());
     symbol_lines(symbols_in(shapes));
+    for (const ExprPtr& a : program_.assumptions)
+      w_.line("if (!(" + sizes_.index_text(a, Level::kTernary) + ")) return " + prefix + "bad_symbol;");
     for (const ArgumentInfo& a : face_.arguments) {
       const ExprPtr n = elements(a.shape);
       const bool known = n->op == Op::kLiteral;
@@ -164,11 +167,22 @@ class InterfacePrinter {
       for (const std::string& b : k.uses.buffers)
         uses_workspace = uses_workspace || (face_.field_of(b).empty() && !constants_.count(b));
     if (uses_workspace) w_.line("const Workspace arrays = carve(*args, workspace);");
+    std::vector<ExprPtr> conditions;
+    for (const PrintedKernel& k : kernels)
+      if (k.when) conditions.push_back(k.when);
+    symbol_lines(symbols_in(conditions), "args->");
   }
+
+  std::string condition(const PrintedKernel& k) { return "if (" + sizes_.index_text(k.when, Level::kTernary) + ")"; }
 
   void print_all(const std::string& verb, const std::vector<PrintedKernel>& kernels) {
     begin(verb, kernels);
-    for (const PrintedKernel& k : kernels) w_.line(call(k));
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      const ExprPtr& when = kernels[i].when;
+      if (when && (i == 0 || kernels[i - 1].when != when)) w_.open(condition(kernels[i]));
+      w_.line(call(kernels[i]));
+      if (when && (i + 1 == kernels.size() || kernels[i + 1].when != when)) w_.close();
+    }
     w_.line("return facet_" + face_.name + "_ok;");
     w_.close();
     w_.line("");
@@ -177,7 +191,9 @@ class InterfacePrinter {
   void print_single(const std::vector<PrintedKernel>& kernels) {
     begin("run_kernel", kernels, ", int kernel");
     w_.open("switch (kernel)");
-    for (std::size_t i = 0; i < kernels.size(); ++i) w_.line("case " + std::to_string(i) + ": " + call(kernels[i]) + " break;");
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+      w_.line("case " + std::to_string(i) + ": " + (kernels[i].when ? condition(kernels[i]) + " " : "") + call(kernels[i]) +
+              " break;");
     w_.line("default: return facet_" + face_.name + "_no_such_kernel;");
     w_.close();
     w_.line("return facet_" + face_.name + "_ok;");

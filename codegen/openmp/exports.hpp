@@ -17,6 +17,7 @@ struct PrintedKernel {
   std::string function;  // "k0_h"
   std::string text;
   KernelUses uses;
+  ExprPtr when;  // of symbols: the sizes it runs for; null: all
 };
 
 struct Exports {

@@ -153,6 +153,7 @@ std::string wrapped(const std::string& head, const std::vector<std::string>& ite
 PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, NameTable& functions, std::set<HelperUse>& helpers,
                            Diagnostics& errors) {
   PrintedKernel printed;
+  printed.when = kernel.when;
   printed.uses = uses_of(program, kernel.body);
   printed.function = functions.of("function", kernel.name + (kernel.ops.empty() ? "" : "_" + kernel.ops.back()));
   OpenmpPrinter p;
@@ -247,7 +248,7 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
   module.target = "openmp";
   module.symbols = program.symbols;
   module.arguments = face.arguments;
-  for (const Kernel& k : program.kernels) module.kernels.push_back({k.name, k.ops, k.flops, k.bytes});
+  for (const Kernel& k : program.kernels) module.kernels.push_back({k.name, k.ops, k.flops, k.bytes, k.when});
   module.header = {face.name + ".h", header_text(face, {})};
   // main.cpp is the exported check; a program may be called main all the same.
   module.source = {(face.name == "main" ? "main_kernels" : face.name) + ".cpp",

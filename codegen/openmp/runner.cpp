@@ -35,8 +35,12 @@ void poison(HostTensor& t) {
 }
 
 std::string meaning(int status) {
-  static const char* const texts[] = {
-      "ok", "a symbol is outside its range", "an array is missing", "no workspace", "no such kernel", "device error"};
+  static const char* const texts[] = {"ok",
+                                      "a symbol is outside its range or breaks an assumption",
+                                      "an array is missing",
+                                      "no workspace",
+                                      "no such kernel",
+                                      "device error"};
   return status >= 0 && status < 6 ? texts[status] : "unknown status";
 }
 

@@ -179,6 +179,7 @@ struct Kernel {
   std::vector<std::string> buffers;  // global buffers used, in order of first use
   LoopList body;
   std::string comment;
+  ExprPtr when;   // kBool of symbols: the sizes it runs for; null: all
   ExprPtr flops;  // kI64 expressions of symbols; null unknown
   ExprPtr bytes;  // least bytes moved: inputs once, outputs once
 };
@@ -187,6 +188,7 @@ struct Kernel {
 struct LoopProgram {
   std::string name;
   std::vector<Symbol> symbols;
+  std::vector<ExprPtr> assumptions;                   // kBool of symbols: hold whenever the kernels run
   std::vector<Buffer> buffers;                        // global ones: inputs, outputs, weights, workspace
   std::vector<std::string> inputs, outputs, weights;  // argument order: as in the program
   std::vector<Kernel> prepare;                        // run once: packing of constants

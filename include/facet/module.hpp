@@ -29,6 +29,7 @@ struct KernelInfo {
   std::string name;
   std::vector<std::string> ops;
   ExprPtr flops, bytes;  // of symbols; null unknown
+  ExprPtr when;          // of symbols: the sizes it runs for; null: all
 };
 
 // The kernel file exports (plain C, prefix facet_NAME_): workspace_bytes, prepare, run, destroy, and for measuring

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "facet/expr.hpp"
 #include "facet/result.hpp"
 
 namespace facet {
@@ -38,7 +39,9 @@ struct Group {
 };
 
 struct Variant {
-  std::string when;  // affine condition on symbols, "" is always
+  std::string when;   // affine condition on symbols, "" is always
+  ExprPtr condition;  // `when` read for a program's symbols (bind_conditions); null: always
+  Place when_place;
   bool groups_hole = true;
   std::vector<Group> groups;
   Place place;
@@ -49,7 +52,7 @@ struct Recipe {
   std::string target = "openmp";
   std::vector<Step> graph;
   bool variants_hole = true;
-  std::vector<Variant> variants;
+  std::vector<Variant> variants;  // tried in order: the first whose condition holds for the sizes is taken
   std::vector<std::string> memory_order;
   std::string arena = "auto";
 };

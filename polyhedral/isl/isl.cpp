@@ -48,6 +48,18 @@ class Watchdog {
   std::thread thread_;
 };
 
+// Over all parameter values; {0, -1} when empty or unbounded.
+std::pair<std::int64_t, std::int64_t> first_dimension_range(__isl_take isl_set* values) {
+  isl_val* low = isl_set_dim_min_val(isl_set_copy(values), 0);
+  isl_val* high = isl_set_dim_max_val(values, 0);
+  std::pair<std::int64_t, std::int64_t> range{0, -1};
+  if (low && high && isl_val_is_int(low) == isl_bool_true && isl_val_is_int(high) == isl_bool_true)
+    range = {isl_val_get_num_si(low), isl_val_get_num_si(high)};
+  isl_val_free(low);
+  isl_val_free(high);
+  return range;
+}
+
 std::string dim_name(isl_set* set, unsigned position) {
   const char* name = isl_set_get_dim_name(set, isl_dim_param, position);
   return name ? name : "";
@@ -272,15 +284,24 @@ std::pair<std::int64_t, std::int64_t> value_range(const isl::pw_aff& f, const is
     const int position = isl_set_find_dim_by_name(fixed, isl_dim_param, name.c_str());
     if (position >= 0) fixed = isl_set_fix_si(fixed, isl_dim_param, static_cast<unsigned>(position), static_cast<int>(value));
   }
-  isl_set* values = isl_map_range(isl_map_intersect_domain(isl_map_from_pw_aff(f.copy()), fixed));
-  isl_val* low = isl_set_dim_min_val(isl_set_copy(values), 0);
-  isl_val* high = isl_set_dim_max_val(values, 0);
-  std::pair<std::int64_t, std::int64_t> range{0, -1};
-  if (low && high && isl_val_is_int(low) == isl_bool_true && isl_val_is_int(high) == isl_bool_true)
-    range = {isl_val_get_num_si(low), isl_val_get_num_si(high)};
-  isl_val_free(low);
-  isl_val_free(high);
-  return range;
+  return first_dimension_range(isl_map_range(isl_map_intersect_domain(isl_map_from_pw_aff(f.copy()), fixed)));
+}
+
+isl::map with_flat_range(const isl::map& f, const isl::map& g, const std::string& tuple) {
+  isl_map* both = isl_map_flat_range_product(f.copy(), g.copy());
+  return isl::manage(isl_map_set_tuple_name(both, isl_dim_out, tuple.c_str()));
+}
+
+std::pair<std::int64_t, std::int64_t> parameter_range(const isl::set& context, const std::string& name) {
+  isl_set* set = isl_set_from_params(context.copy());
+  const int position = isl_set_find_dim_by_name(set, isl_dim_param, name.c_str());
+  return first_dimension_range(isl_set_move_dims(set, isl_dim_set, 0, isl_dim_param, static_cast<unsigned>(position), 1));
+}
+
+isl::set fix_parameter(const isl::set& context, const std::string& name, std::int64_t value) {
+  const int position = isl_set_find_dim_by_name(context.get(), isl_dim_param, name.c_str());
+  isl_val* v = isl_val_int_from_si(isl_context().get(), value);
+  return isl::manage(isl_set_fix_val(context.copy(), isl_dim_param, static_cast<unsigned>(position), v));
 }
 
 isl::map with_range_tuple(const isl::map& map, const std::string& name) {

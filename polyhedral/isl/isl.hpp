@@ -93,6 +93,13 @@ isl::set flat_domain(const isl::map& map, const std::string& tuple);  // { [o] -
 std::pair<std::int64_t, std::int64_t> value_range(const isl::pw_aff& f, const isl::set& domain,
                                                   const std::vector<std::pair<std::string, std::int64_t>>& parameters);
 
+// { S[i] -> tuple[f(i).., g(i)..] }.
+isl::map with_flat_range(const isl::map& f, const isl::map& g, const std::string& tuple);
+
+// The values that a parameter takes in { : ... }, {0, -1} when that is empty or unbounded; the set with it fixed.
+std::pair<std::int64_t, std::int64_t> parameter_range(const isl::set& context, const std::string& name);
+isl::set fix_parameter(const isl::set& context, const std::string& name, std::int64_t value);
+
 // { S[i] -> [values...] } on `domain`.
 isl::map with_range_tuple(const isl::map& map, const std::string& name);
 isl::map map_to_values(const isl::set& domain, const std::vector<isl::pw_aff>& values);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "facet/nearest.hpp"
+#include "polyhedral/storage.hpp"
 
 namespace facet {
 
@@ -43,6 +44,12 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
   const Result<Done> ran = guarded("step " + step.verb, budget, [&] { next = t->apply(schedule, args); });
   if (!ran) return refused(ran.errors()[0]);
   if (args.problem()) return refused(*args.problem());
+  std::optional<std::string> unboxed;
+  const Result<Done> fitted = guarded("storage of " + step.verb, budget, [&] { unboxed = fit_boxes(schedule, next); });
+  if (!fitted) return refused(fitted.errors()[0]);
+  if (unboxed)
+    return refused(diagnose(Code::kStepPrecondition, step.place,
+                            {step.verb, "the promoted part of '" + *unboxed + "' would have no constant size"}));
   std::optional<Violation> violation;
   const Result<Done> judged = guarded("legality of " + step.verb, budget, [&] { violation = find_violation(next, &schedule); });
   if (!judged) return refused(judged.errors()[0]);

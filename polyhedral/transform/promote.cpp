@@ -109,6 +109,29 @@ std::string fresh_buffer(const Schedule& schedule, const std::string& array) {
   return name;
 }
 
+// What orders the copy: every reader waits for it, { copy[outer, element] -> S[i] : S runs in that iteration and reads that
+// element }, and what holds between a reader and the array's writers holds between the copy and them (for all elements that the
+// reader needs: no writer is below `at`, so that costs nothing).
+Dependences with_copy(const Schedule& schedule, const StorageMap& m, const Statement& copy) {
+  Dependences all = *schedule.dependences;
+  for (const int s : statements_of(find_loop(schedule.tree, m.at))) {
+    const isl::map outer = outer_schedule(schedule, s, m.at);
+    for (const Access& a : schedule.statement(s).reads) {
+      if (a.array != m.array) continue;
+      const isl::map to_copy = with_flat_range(outer, a.relation, statement_id(copy.name)).intersect_range(copy.domain);
+      all.push_back({DependenceKind::kFlow, m.copy_in, s, m.buffer, to_copy.reverse()});
+      for (const Dependence& d : *schedule.dependences) {
+        if (d.array != m.array) continue;
+        if (d.sink == s && d.source != s)
+          all.push_back({d.kind, d.source, m.copy_in, d.array, d.relation.apply_range(to_copy)});
+        if (d.source == s && d.sink != s)
+          all.push_back({d.kind, m.copy_in, d.sink, d.array, to_copy.reverse().apply_range(d.relation)});
+      }
+    }
+  }
+  return all;
+}
+
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const Array* const found = args.array();
   const int s = args.statement();
@@ -188,6 +211,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     tree = replace_node(tree, old_loop, make_loop_tree(std::move(loop), old_loop->children[0]));
   }
   next.tree = tree;
+  next.dependences = std::make_shared<const Dependences>(with_copy(schedule, m, copy));
   next.copies.push_back(std::move(copy));
   next.storage.push_back(std::move(m));
   return next;

@@ -24,7 +24,11 @@ const Transform* find_transform(const std::string& name) {
 }
 
 std::string recipe_reference() {
-  std::string text = "# Recipe steps\n\nGenerated from the records in `polyhedral/transform/`; do not edit.\n";
+  std::string text =
+      "# Recipe steps\n\nGenerated from the records in `polyhedral/transform/`; do not edit.\n"
+      "\nA recipe's `variants` are tried in order: the first whose `when` (an affine condition on symbols) holds for the sizes at\n"
+      "hand is taken, at run time, in exported code too. When the last one has a condition, the scheduler adds a variant of its own\n"
+      "for the sizes that are left. Within a variant its condition counts as an assumption.\n";
   for (const Transform* t : all_transforms()) {
     text += "\n## `" + std::string(t->name) + "`\n\n" + t->summary +
             "\n\n| argument | kind | | meaning |\n| --- | --- | --- | --- |\n";

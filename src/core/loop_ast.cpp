@@ -133,7 +133,8 @@ std::string to_text(const LoopList& body, int indent) {
 
 std::string to_text(const Kernel& kernel) {
   std::string text = "kernel " + kernel.name + "(" + joined(kernel.buffers) + ")" +
-                     (kernel.ops.empty() ? "" : " defines " + joined(kernel.ops)) + note(kernel.comment) + "\n";
+                     (kernel.ops.empty() ? "" : " defines " + joined(kernel.ops)) +
+                     (kernel.when ? " when " + to_text(kernel.when) : "") + note(kernel.comment) + "\n";
   return text + to_text(kernel.body, 1);
 }
 
@@ -142,6 +143,7 @@ std::string to_text(const LoopProgram& p) {
   for (const Symbol& s : p.symbols)
     text += "symbol " + s.name + " in " + std::to_string(s.min) + ".." + std::to_string(s.max) + " default " +
             std::to_string(s.value) + "\n";
+  for (const ExprPtr& a : p.assumptions) text += "assume " + to_text(a) + "\n";
   for (const Buffer& b : p.buffers) text += "buffer " + buffer_text(b) + "\n";
   for (const Kernel& k : p.prepare) text += "prepare " + to_text(k);
   for (const Kernel& k : p.kernels) text += to_text(k);

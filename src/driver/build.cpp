@@ -58,6 +58,8 @@ Result<Recipe> wanted_recipe(const Loaded& loaded, const Options& options) {
                       {"write null for \"program\" to use the recipe with any program"});
     }
   }
+  const Result<Done> bound = bind_conditions(loaded.program, &recipe);
+  if (!bound) return bound.errors();
   recipe.program_hash = loaded.hash;
   recipe.target = options.target;
   return recipe;

@@ -58,7 +58,8 @@ Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, con
   }
   const std::vector<KernelInfo>& kernels = module->module.kernels;
   for (std::size_t i = 0; i < kernels.size(); ++i)
-    e.kernels.push_back(kernel_report(kernels[i], loaded.sizes, i < times.size() ? times[i] : 0, ceilings_of(target.gpu)));
+    if (runs_for(kernels[i], loaded.sizes))
+      e.kernels.push_back(kernel_report(kernels[i], loaded.sizes, i < times.size() ? times[i] : 0, ceilings_of(target.gpu)));
   return e;
 }
 

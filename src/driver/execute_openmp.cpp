@@ -44,9 +44,11 @@ Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, c
     timing = std::move(*measured);
     e.time_ms = timing.run_ms;
   }
-  for (std::size_t i = 0; i < compiled->module.kernels.size(); ++i)
+  for (std::size_t i = 0; i < compiled->module.kernels.size(); ++i) {
+    if (!runs_for(compiled->module.kernels[i], loaded.sizes)) continue;
     e.kernels.push_back(kernel_report(compiled->module.kernels[i], loaded.sizes,
                                       i < timing.kernel_ms.size() ? timing.kernel_ms[i] : 0, ceilings_of(machine.cpu)));
+  }
   return e;
 }
 

@@ -38,7 +38,8 @@ struct FuzzProgram {
 
 FuzzProgram random_program(FuzzRandom& random);
 
-// Groups of one to three ops; each with steps left to the scheduler or a handful of random ones, legal or not.
-Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random);
+// Groups of one to three ops; each with steps left to the scheduler or a handful of random ones, legal or not; now and then
+// several variants. Later additions draw from `more`, so that old seeds still make what they made.
+Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more);
 
 }  // namespace facet

@@ -50,9 +50,32 @@ Step reschedule(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
   return step;
 }
 
+Step storage_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
+  const FuzzStatement& s = random.pick(group);
+  if (random.chance(50)) {
+    Step step{"contract", {}, {}};
+    step.arguments["array"] = text(s.name);
+    return step;
+  }
+  Step step{"promote", {}, {}};
+  step.arguments["array"] = text(random.chance(50) ? random.pick(group).name : "x" + std::to_string(random.below(3)));
+  step.arguments["statement"] = text(s.name);
+  step.arguments["at"] = text(random.chance(30) ? random.pick(s.loops) + "t" : random.pick(s.loops));
+  if (random.chance(50)) step.arguments["memory"] = text("stack");
+  return step;
+}
+
+// Steps that older seeds do not know.
+Step later_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
+  const int kind = random.below(10);
+  if (kind < 4) return reschedule(group, random);
+  if (kind < 8) return storage_step(group, random);
+  return loop_step("distribute", random.pick(group), random);
+}
+
 Step random_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
   const FuzzStatement& s = random.pick(group);
-  switch (random.below(10)) {
+  switch (random.below(9)) {
     case 0:
     case 1: return tile(s, random);
     case 2: {
@@ -83,7 +106,6 @@ Step random_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
       if (step.verb == "shift") step.arguments["offset"] = number(random.below(7) - 3);
       return step;
     }
-    case 8: return reschedule(group, random);
     default: {
       std::vector<std::string> names;
       std::size_t shared = s.loops.size();
@@ -100,14 +122,8 @@ Step random_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
   }
 }
 
-}  // namespace
-
-Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random) {
-  Recipe recipe;
-  if (random.chance(15)) return recipe;  // all left to the scheduler
-  recipe.variants_hole = false;
-  recipe.variants.emplace_back();
-  Variant& variant = recipe.variants.back();
+Variant random_variant(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more) {
+  Variant variant;
   variant.groups_hole = false;
   for (std::size_t at = 0; at < program.statements.size();) {
     const std::size_t count =
@@ -122,10 +138,36 @@ Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random) {
     for (const FuzzStatement& s : members)
       if (!s.loops.empty()) nests.push_back(s);
     const int steps = group.steps_hole || nests.empty() ? 0 : random.below(5);
-    for (int i = 0; i < steps; ++i) group.steps.push_back(random_step(nests, random));
+    for (int i = 0; i < steps; ++i) {
+      Step step = random_step(nests, random);
+      group.steps.push_back(more.chance(20) ? later_step(nests, more) : std::move(step));
+    }
     variant.groups.push_back(std::move(group));
     at += count;
   }
+  return variant;
+}
+
+std::string random_condition(FuzzRandom& random) {
+  const std::string c = std::to_string(1 + random.below(20));
+  switch (random.below(4)) {
+    case 0: return "N < " + c;
+    case 1: return "N % 4 == 0";
+    case 2: return "N > " + c + " and N % 2 == 1";
+    default: return "N == " + c;
+  }
+}
+
+}  // namespace
+
+Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more) {
+  Recipe recipe;
+  if (random.chance(15)) return recipe;  // all left to the scheduler
+  recipe.variants_hole = false;
+  recipe.variants.push_back(random_variant(program, random, more));
+  if (!more.chance(20)) return recipe;
+  recipe.variants.back().when = random_condition(more);
+  if (more.chance(50)) recipe.variants.push_back(random_variant(program, more, more));
   return recipe;
 }
 

@@ -63,6 +63,7 @@ JsonValue kernels_json(const Module& module, const std::vector<CudaLaunch>* laun
     JsonValue one = JsonValue::object();
     one.add("name", JsonValue::of(k.name)).add("ops", JsonValue::array_of(k.ops));
     one.add("flops", expression_json(k.flops)).add("bytes", expression_json(k.bytes));
+    if (k.when) one.add("when", JsonValue::of(to_text(k.when)));
     if (launches && i < launches->size()) {
       const CudaLaunch& l = (*launches)[i];
       JsonValue grid = JsonValue::array(), block = JsonValue::array();

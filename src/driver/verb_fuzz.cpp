@@ -94,14 +94,15 @@ struct Miss {
 
 // One pair. A program that is refused, or that the reference cannot evaluate, is a fault of the generator and told as a miss.
 std::string one_pair(std::uint64_t seed, const Machine& machine, Tally* tally, Miss* miss) {
-  FuzzRandom random(seed);
+  FuzzRandom random(seed), more(~seed);
   const FuzzProgram made = random_program(random);
-  const Recipe recipe = random_recipe(made, random);
+  Recipe recipe = random_recipe(made, random, more);
   miss->seed = seed;
   miss->program = made.json;
   miss->recipe = to_json(recipe);
   const Result<Program> program = check_text(made.json, "fuzz.json");
   if (!program) return "the program is refused: " + to_text(program.errors());
+  if (const Result<Done> bound = bind_conditions(*program, &recipe); !bound) return to_text(bound.errors());
   ScheduleOptions options;
   options.machine = machine;
   const Result<SymbolValues> sizes = sizes_in_force(*program, {});

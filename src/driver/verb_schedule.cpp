@@ -139,6 +139,7 @@ std::string entry_text(const std::string& kind, const std::string& subject, bool
 JsonValue kernels_json(const Built& built, const SymbolValues& sizes, const CpuMachine& cpu, int threads, std::string* text) {
   JsonValue list = JsonValue::array();
   for (const Kernel& k : built.loops.kernels) {
+    if (k.when && evaluate_index(k.when, sizes) == 0) continue;
     const double flops = k.flops ? static_cast<double>(evaluate_index(k.flops, sizes)) : 0;
     const double bytes = k.bytes ? static_cast<double>(evaluate_index(k.bytes, sizes)) : 0;
     const double compute = cpu.peak_f32_gflop_s > 0 ? flops / (cpu.peak_f32_gflop_s * threads * 1e6) : 0;

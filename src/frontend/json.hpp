@@ -29,6 +29,9 @@ std::string program_hash(const Program& program);
 Result<Recipe> read_recipe(const std::string& text, const std::string& file);
 std::string to_json(const Recipe& recipe);
 
+// Reads every variant's `when` as a condition on the program's symbols.
+Result<Done> bind_conditions(const Program& program, Recipe* recipe);
+
 // Members left out keep the values of `base`, so that a machine file needs to hold only what differs from this machine.
 Result<Machine> read_machine(const std::string& text, const std::string& file, const Machine& base = {});
 std::string to_json(const Machine& machine);

@@ -1,6 +1,7 @@
 // Recipes as JSON. Only the form is judged here; which steps exist and what they take is known to the transforms.
 #include <algorithm>
 
+#include "src/frontend/affine.hpp"
 #include "src/frontend/json.hpp"
 #include "src/frontend/json_reader.hpp"
 
@@ -49,8 +50,10 @@ class RecipeReader {
       Variant variant;
       variant.place = json.place(item);
       if (!json.fields(item, "a variant", {}, {"when", "groups"})) continue;
-      if (const JsonValue* when = item.find("when"); when && !is_hole(*when))
+      if (const JsonValue* when = item.find("when"); when && !is_hole(*when)) {
         variant.when = json.string(*when, "\"when\"").value_or("");
+        variant.when_place = json.document().text_place(*when);
+      }
       const JsonValue* const list = item.find("groups");
       variant.groups_hole = !list || is_hole(*list);
       if (!variant.groups_hole && json.array(*list, "\"groups\""))
@@ -180,6 +183,24 @@ Result<Recipe> read_recipe(const std::string& text, const std::string& file) {
   reader.run(document->root);
   if (!reader.json.clean()) return reader.json.take();
   return std::move(reader.recipe);
+}
+
+Result<Done> bind_conditions(const Program& program, Recipe* recipe) {
+  std::vector<std::string> symbols;
+  for (const Symbol& s : program.symbols) symbols.push_back(s.name);
+  Diagnostics errors;
+  for (Variant& v : recipe->variants) {
+    v.condition = nullptr;
+    if (v.when.empty()) continue;
+    const Result<ExprPtr> condition = parse_condition(v.when, symbols, v.when_place);
+    if (condition) {
+      v.condition = *condition;
+    } else {
+      errors.insert(errors.end(), condition.errors().begin(), condition.errors().end());
+    }
+  }
+  if (!errors.empty()) return errors;
+  return Done{};
 }
 
 std::string to_json(const Recipe& r) {

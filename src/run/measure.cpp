@@ -9,6 +9,10 @@ namespace facet {
 Ceilings ceilings_of(const CpuMachine& machine) { return {machine.peak_f32_gflop_s * machine.cores, machine.copy_gb_s}; }
 Ceilings ceilings_of(const GpuMachine& machine) { return {machine.peak_f32_gflop_s, machine.copy_gb_s}; }
 
+bool runs_for(const KernelInfo& kernel, const SymbolValues& symbols) {
+  return !kernel.when || evaluate_index(kernel.when, symbols) != 0;
+}
+
 KernelReport kernel_report(const KernelInfo& kernel, const SymbolValues& symbols, double time_ms, const Ceilings& ceilings) {
   KernelReport report;
   report.name = kernel.name;

@@ -32,6 +32,9 @@ struct Ceilings {
 Ceilings ceilings_of(const CpuMachine& machine);
 Ceilings ceilings_of(const GpuMachine& machine);
 
+// Does the kernel run for these sizes? Recipes with several variants have kernels that do not.
+bool runs_for(const KernelInfo& kernel, const SymbolValues& symbols);
+
 KernelReport kernel_report(const KernelInfo& kernel, const SymbolValues& symbols, double time_ms, const Ceilings& ceilings);
 
 struct TimingOptions {

@@ -133,8 +133,10 @@ Result<InterpretReport> interpret(const LoopProgram& program, const SymbolValues
     if (!m.own.empty()) m.data = m.own.data();
   agents::Machine machine(options, &run.report);
   for (const std::vector<Kernel>* kernels : {&program.prepare, &program.kernels})
-    for (const Kernel& kernel : *kernels)
+    for (const Kernel& kernel : *kernels) {
+      if (kernel.when && evaluate_index(kernel.when, symbols) == 0) continue;
       if (const Result<Done> done = run_kernel(run, machine, kernel); !done) return done.errors();
+    }
   look_for_unwritten(run);
   return run.report;
 }

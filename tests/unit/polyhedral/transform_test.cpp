@@ -96,6 +96,41 @@ TEST(Transform, DistributeTakesTheBuffersAlong) {
   EXPECT_NE(text.find("      allocate y.t: f32[1, 1] stack\n      y.t[0, 0] = x[i, j] + 1.0"), std::string::npos) << text;
 }
 
+// A box's place is a function of the loops around it: steps that change these loops move it along (it stood still, and the
+// values went to other elements).
+TEST(Transform, BoxesFollowTheLoopsAroundThem) {
+  const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, j] * 2.0"}, "y");
+  const std::string before =
+      R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i", "j"]}, {"do": "contract", "array": "y.t"}, )";
+  for (const char* step :
+       {R"({"do": "tile", "statement": "y", "loops": ["i"], "sizes": [4]})",
+        R"({"do": "skew", "statement": "y", "loop": "j", "by": "i"})", R"({"do": "reverse", "statement": "y", "loop": "i"})"}) {
+    const std::string text = body(p, before + step);
+    EXPECT_NE(text.find("y.t[0, 0] = "), std::string::npos) << text;
+    EXPECT_NE(text.find(" = y.t[0, 0] * 2.0"), std::string::npos) << text;
+  }
+  // The loop of the box is the outer one now: a column of it.
+  const std::string text = body(p, before + R"({"do": "interchange", "statement": "y", "order": ["j", "i"]})");
+  EXPECT_NE(text.find("allocate y.t: f32[8, 1] stack"), std::string::npos) << text;
+  EXPECT_NE(text.find("y[i, j] = y.t[i, 0] * 2.0"), std::string::npos) << text;
+}
+
+// The copy stays in the iteration of its readers, and after what writes the array.
+TEST(Transform, APromotedPartIsJudgedByValue) {
+  const Program p = equations({"y[i, j] = x[i, j] * 2.0"}, "y");
+  const std::string promote = R"({"do": "promote", "array": "x", "statement": "y", "at": "i"}, )";
+  EXPECT_TRUE(judge(p, promote + R"({"do": "reverse", "statement": "y", "loop": "i"})").legal);
+  const LegalReport shifted = judge(p, promote + R"({"do": "shift", "statement": "y", "loop": "i", "offset": 1})");
+  EXPECT_FALSE(shifted.legal);
+  EXPECT_EQ(shifted.reason, "dependence");
+  EXPECT_EQ(shifted.array, "x.tile");
+  EXPECT_FALSE(judge(p, promote + R"({"do": "distribute", "statement": "y", "loop": "i"})").legal);
+  const Program q = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, j] * 2.0"}, "y");
+  const LegalReport early = judge(q, R"({"do": "promote", "array": "y.t", "statement": "y", "at": "i"},
+      {"do": "fuse", "statements": ["y.t", "y"], "loops": ["i"]}, {"do": "shift", "statement": "y.t", "loop": "i", "offset": 1})");
+  EXPECT_FALSE(early.legal);
+}
+
 TEST(Transform, APaddedReadKeepsTheWholeArray) {
   const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, j + 1 ? 0.0] for i in 0..8, j in 0..8"}, "y");
   const LegalReport r =

@@ -1,0 +1,67 @@
+// The judgement of `legal`: every variant's groups, step by step, up to the first that is refused.
+#include "polyhedral/analyse.hpp"
+#include "polyhedral/transform/apply.hpp"
+#include "polyhedral/variants.hpp"
+
+namespace facet {
+
+namespace {
+
+void describe(const StepRefusal& refusal, const std::string& group_pointer, const std::vector<Step>& steps,
+              LegalReport* report) {
+  const Diagnostic& d = refusal.diagnostic;
+  report->legal = false;
+  report->verb = steps[static_cast<std::size_t>(refusal.step)].verb;
+  report->step = d.place.pointer.empty() ? group_pointer + "/steps/" + std::to_string(refusal.step) : d.place.pointer;
+  report->message = to_text(d);
+  report->reason = refusal.violation ? "dependence" : "precondition";
+  if (!refusal.violation) return;
+  const Violation& v = *refusal.violation;
+  report->has_violation = true;
+  report->kind = to_text(v.kind);
+  report->array = v.array;
+  report->element = v.element;
+  report->source = {v.source, v.source_iterators, v.source_instance};
+  report->sink = {v.sink, v.sink_iterators, v.sink_instance};
+  report->symbols = v.symbols;
+  report->violation_text = to_text(v);
+}
+
+// Judges one variant; false in `report` at the first refusal.
+Result<Done> judge(const Program& program, const Variant& variant, const std::string& pointer, const Budget& budget,
+                   LegalReport* report) {
+  if (variant.groups_hole) return Done{};
+  const Result<std::vector<NodeGroup>> groups = groups_of_recipe(program, variant.groups);
+  if (!groups) return groups.errors();
+  for (std::size_t g = 0; g < groups->size() && report->legal; ++g) {
+    const Result<Schedule> schedule = analyse(program, (*groups)[g], budget);
+    if (!schedule) return schedule.errors();
+    const std::vector<Step>& steps = variant.groups[g].steps;
+    const StepOutcome outcome = apply_steps(*schedule, steps, budget);
+    if (!outcome.refusal) continue;
+    const Diagnostic& d = outcome.refusal->diagnostic;
+    if (failure_of(d.code) == Failure::kInput || failure_of(d.code) == Failure::kInternal) return d;
+    describe(*outcome.refusal, pointer + "/groups/" + std::to_string(g), steps, report);
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<LegalReport> check_recipe(const Program& program, const Recipe& recipe, const ScheduleOptions& options) {
+  const Budget budget = budget_of(options);
+  std::vector<VariantCase> cases;
+  const Result<Done> told =
+      guarded("conditions of variants", Budget{0, {}}, [&] { cases = cases_of(program, recipe, options.sizes); });
+  if (!told) return told.errors();
+  LegalReport report;
+  for (const VariantCase& c : cases) {
+    const std::string pointer = "/variants/" + std::to_string(c.index);
+    const Result<Done> judged = judge(*c.program, recipe.variants[static_cast<std::size_t>(c.index)], pointer, budget, &report);
+    if (!judged) return judged.errors();
+    if (!report.legal) break;
+  }
+  return report;
+}
+
+}  // namespace facet

@@ -1,0 +1,114 @@
+// plan: the only stage that chooses. Variant by variant, one group at a time; a budget that ends in a correct recipe at every
+// point.
+//
+// A recipe whose last variant has a condition would leave sizes to nobody: a variant of the scheduler's own is added for them.
+#include <algorithm>
+#include <set>
+
+#include "polyhedral/analyse.hpp"
+#include "polyhedral/recipe/planner.hpp"
+#include "polyhedral/variants.hpp"
+
+namespace facet {
+
+namespace {
+
+std::vector<Step> plan_group(Schedule schedule, const ScheduleOptions& options, const Budget& budget, Ledger& ledger) {
+  GroupPlanner planner(std::move(schedule), options, budget, ledger);
+  if (options.target.rfind("cuda", 0) == 0) {
+    // Tiles, threads and vectors of a GPU are chosen where loops go to blocks and threads (codegen/cuda/map.hpp).
+    plan_fusion(planner);
+    plan_contraction_of_arrays(planner);
+    return planner.steps();
+  }
+  plan_contractions(planner);
+  plan_fusion(planner);
+  plan_contraction_of_arrays(planner);
+  plan_vectors(planner);
+  plan_threads(planner);
+  return planner.steps();
+}
+
+std::string variant_name(const Recipe& recipe, std::size_t v) {
+  const std::string& when = recipe.variants[v].when;
+  return "variant " + std::to_string(v) + (when.empty() ? "" : " (" + when + ")");
+}
+
+// Steps of one group; what the budget cut short stands in the ledger.
+Result<std::vector<Step>> steps_of(const Program& program, const NodeGroup& nodes, const ScheduleOptions& options,
+                                   const Budget& share, Ledger& ledger) {
+  const Result<Schedule> schedule = analyse(program, nodes, share);
+  if (schedule) return plan_group(*schedule, options, share, ledger);
+  if (schedule.errors()[0].code != Code::kBudgetExhausted) return schedule.errors();
+  ledger.push_back({"budget", "group " + nodes.name, false, schedule.errors()[0].message + ": original order", nodes.name, 0});
+  return std::vector<Step>{};
+}
+
+// Completes the holes of one variant.
+Result<Done> complete(Variant& v, const Program& program, const ScheduleOptions& options, const Budget& budget,
+                      Ledger& ledger) {
+  std::vector<NodeGroup> groups;
+  if (v.groups_hole) {
+    groups = partition(program, options, ledger);
+    for (const NodeGroup& g : groups) {
+      Group made;
+      made.name = g.name;
+      for (const int n : g.nodes) made.ops.push_back(node_tensor(program.nodes[static_cast<std::size_t>(n)]));
+      v.groups.push_back(std::move(made));
+    }
+    v.groups_hole = false;
+  } else {
+    Result<std::vector<NodeGroup>> given = groups_of_recipe(program, v.groups);
+    if (!given) return given.errors();
+    groups = std::move(*given);
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    Group& group = v.groups[g];
+    group.rewrites_hole = false;
+    if (!group.steps_hole) continue;
+    group.steps_hole = false;
+    // Each group may use its share of what is left, so that an expensive one cannot starve the rest.
+    const Budget share = budget.part(2.0 / static_cast<double>(groups.size() - g + 1));
+    Result<std::vector<Step>> steps = steps_of(program, groups[g], options, share, ledger);
+    if (!steps) return steps.errors();
+    group.steps = std::move(*steps);
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<Recipe> plan(const Program& program, const Recipe& partial, const ScheduleOptions& options, Ledger& ledger) {
+  const Budget budget = budget_of(options);
+  Recipe recipe = partial;
+  if (recipe.variants_hole || recipe.variants.empty()) recipe.variants = {Variant{}};
+  recipe.variants_hole = false;
+  if (recipe.variants.back().condition) {
+    recipe.variants.push_back(Variant{});
+    ledger.push_back({"variant", variant_name(recipe, recipe.variants.size() - 1), true,
+                      "added for the sizes that no variant serves", "", 0});
+  }
+  std::vector<VariantCase> cases;
+  const Result<Done> told =
+      guarded("conditions of variants", Budget{0, {}}, [&] { cases = cases_of(program, recipe, options.sizes); });
+  if (!told) return told.errors();
+  recipe.memory_order.clear();
+  for (std::size_t v = 0; v < recipe.variants.size(); ++v) {
+    if (!cases[v].never.empty())
+      ledger.push_back({"variant", variant_name(recipe, v), false, "never taken: " + cases[v].never, "", 0});
+    ScheduleOptions own = options;
+    own.sizes = cases[v].sizes;
+    const Budget share = budget.part(1.0 / static_cast<double>(recipe.variants.size() - v));
+    const std::size_t first = ledger.size();
+    const Result<Done> done = complete(recipe.variants[v], *cases[v].program, own, share, ledger);
+    if (!done) return done.errors();
+    if (recipe.variants.size() > 1)
+      for (std::size_t e = first; e < ledger.size(); ++e) ledger[e].group = variant_name(recipe, v) + ", " + ledger[e].group;
+    for (const Group& g : recipe.variants[v].groups)
+      if (std::count(recipe.memory_order.begin(), recipe.memory_order.end(), g.name) == 0)
+        recipe.memory_order.push_back(g.name);
+  }
+  return recipe;
+}
+
+}  // namespace facet

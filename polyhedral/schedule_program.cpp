@@ -1,0 +1,205 @@
+// schedule_program: a complete recipe to the loop trees of all its variants.
+//
+// The kernels of every variant that some sizes take stand in one program, in order, each with the condition under which it
+// runs; exactly one variant's conditions hold for any sizes. Tensors between kernels are shared by the variants; a buffer that
+// one variant made (a tile, a contracted array) gets a name of its own and has no elements for other sizes, so that the
+// workspace holds what the variant in force needs.
+#include <algorithm>
+#include <set>
+
+#include "polyhedral/analyse.hpp"
+#include "polyhedral/ast/build.hpp"
+#include "polyhedral/counts.hpp"
+#include "polyhedral/kernel_buffers.hpp"
+#include "polyhedral/transform/apply.hpp"
+#include "polyhedral/variants.hpp"
+
+namespace facet {
+
+namespace {
+
+Buffer global_buffer(const Tensor& t, BufferRole role) {
+  Buffer b;
+  b.name = t.name;
+  b.dtype = t.dtype;
+  b.extents = t.shape;
+  b.role = role;
+  return b;
+}
+
+BufferRole role_of(const Program& p, const std::string& name) {
+  const bool input = std::count(p.inputs.begin(), p.inputs.end(), name) > 0;
+  const bool output = std::count(p.outputs.begin(), p.outputs.end(), name) > 0;
+  if (input && output) return BufferRole::kInOut;
+  if (input) return BufferRole::kInput;
+  if (output) return BufferRole::kOutput;
+  return p.tensor(name).data ? BufferRole::kWeight : BufferRole::kWorkspace;
+}
+
+// Where an input is also updated in place (loops inout), the caller's tensor must not change: the program works on a copy.
+std::set<std::string> updated_inputs(const Program& p) {
+  std::set<std::string> names;
+  for (const Node& n : p.nodes)
+    for (const std::string& t : n.inout)
+      if (std::count(p.inputs.begin(), p.inputs.end(), t)) names.insert(t);
+  return names;
+}
+
+// for i.. : target[i..] = source[i..]
+Kernel copy_kernel(const std::string& name, const Tensor& t, const std::string& target, const std::string& source) {
+  Store s;
+  s.statement = target + ".copy";
+  s.buffer = target;
+  std::vector<ExprPtr> at;
+  for (std::size_t d = 0; d < t.shape.size(); ++d) at.push_back(index("d" + std::to_string(d)));
+  s.subscripts = at;
+  s.value = read(source, t.dtype, at);
+  LoopList body{make_loop(std::move(s))};
+  for (std::size_t d = t.shape.size(); d-- > 0;) {
+    For f;
+    f.iterator = "d" + std::to_string(d);
+    f.lower = idx(0);
+    f.upper = t.shape[d];
+    f.body = std::move(body);
+    body = {make_loop(std::move(f))};
+  }
+  Kernel k;
+  k.name = name;
+  k.ops = {target};
+  k.body = std::move(body);
+  k.comment = "the caller's " + source + " stays as it is: work on a copy";
+  collect_buffers(k.body, k.buffers);
+  return k;
+}
+
+class ProgramScheduler {
+ public:
+  ProgramScheduler(const Program& program, const Recipe& recipe, const ScheduleOptions& options)
+      : program_(program), recipe_(recipe), budget_(budget_of(options)) {
+    LoopProgram& loops = result_.loops;
+    loops.name = program.name;
+    loops.symbols = program.symbols;
+    loops.assumptions = program.assumptions;
+    loops.numerics = program.numerics;
+    loops.inputs = program.inputs;
+    loops.outputs = program.outputs;
+  }
+
+  Result<Scheduled> run(const std::vector<VariantCase>& cases) {
+    several_ = std::count_if(cases.begin(), cases.end(), [](const VariantCase& c) { return c.never.empty(); }) > 1;
+    for (const VariantCase& c : cases) {
+      if (!c.never.empty()) continue;
+      const Result<Done> done = variant(c);
+      if (!done) return done.errors();
+    }
+    add_buffers();
+    copy_updated_inputs();
+    for (Buffer& b : workspace_)
+      if (!result_.loops.find_buffer(b.name)) result_.loops.buffers.push_back(std::move(b));
+    return std::move(result_);
+  }
+
+ private:
+  Result<Done> variant(const VariantCase& c) {
+    const Variant& v = recipe_.variants[static_cast<std::size_t>(c.index)];
+    const Result<std::vector<NodeGroup>> groups = groups_of_recipe(program_, v.groups);
+    if (!groups) return groups.errors();
+    if (several_) {
+      const std::string head = "variant " + std::to_string(c.index) + (v.when.empty() ? "" : " when " + v.when) + "\n";
+      for (std::string* text : {&result_.statements_text, &result_.deps_text, &result_.schedule_text}) *text += head;
+    }
+    for (std::size_t g = 0; g < groups->size(); ++g) {
+      const Result<Done> done = kernel(c, (*groups)[g], v.groups[g]);
+      if (!done) return done.errors();
+    }
+    return Done{};
+  }
+
+  Result<Done> kernel(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
+    const Budget budget = group.steps.empty() ? Budget{0, {}} : budget_;
+    const Result<Schedule> schedule = analyse(*c.program, nodes, budget);
+    if (!schedule) return schedule.errors();
+    result_.statements_text += to_text(*schedule->scop);
+    result_.deps_text += to_text(*schedule->scop, *schedule->dependences);
+    const StepOutcome outcome = apply_steps(*schedule, group.steps, budget_);
+    if (outcome.refusal) return outcome.refusal->diagnostic;
+    result_.schedule_text += to_text(*outcome.schedule);
+    const std::string suffix = several_ ? "_v" + std::to_string(c.index) : "";
+    Kernel kernel;
+    kernel.name = nodes.name + suffix;
+    kernel.ops = group.ops;
+    kernel.when = several_ ? c.when : nullptr;
+    ScannedKernel scanned;
+    const Result<Done> ran =
+        guarded("scanning of " + kernel.name, Budget{0, {}}, [&] { scanned = build_loop_tree(*outcome.schedule); });
+    if (!ran) return ran.errors();
+    kernel.flops = count_operations(*schedule->scop);
+    kernel.bytes = count_bytes(*schedule->scop);
+    if (several_) {
+      std::map<std::string, std::string> names;
+      for (const StorageMap& m : outcome.schedule->storage) names[m.buffer] = m.buffer + ".v" + std::to_string(c.index);
+      scanned.body = rename_buffers(scanned.body, names);
+    }
+    std::vector<Buffer> hoisted;
+    kernel.body = hoist_cache_buffers(scanned.body, hoisted);
+    for (Buffer& b : hoisted) {
+      if (several_ && !b.extents.empty()) b.extents[0] = select(c.when, b.extents[0], idx(0));
+      workspace_.push_back(std::move(b));
+    }
+    for (Buffer& b : scanned.workspace)
+      if (!program_.tensors.count(b.name) || program_.tensor(b.name).local ||
+          role_of(program_, b.name) == BufferRole::kWorkspace)
+        workspace_.push_back(std::move(b));
+    collect_buffers(kernel.body, kernel.buffers);
+    used_.insert(kernel.buffers.begin(), kernel.buffers.end());
+    result_.loops.kernels.push_back(std::move(kernel));
+    return Done{};
+  }
+
+  void add_buffers() {
+    for (const std::string& name : program_.tensor_order) {
+      const BufferRole role = role_of(program_, name);
+      if (role == BufferRole::kWorkspace || (role == BufferRole::kWeight && !used_.count(name))) continue;
+      if (role == BufferRole::kWeight) result_.loops.weights.push_back(name);
+      result_.loops.buffers.push_back(global_buffer(program_.tensor(name), role));
+    }
+  }
+
+  void copy_updated_inputs() {
+    LoopProgram& loops = result_.loops;
+    for (const std::string& name : updated_inputs(program_)) {
+      const Tensor& t = program_.tensor(name);
+      const std::string source = name + ".given";
+      for (Buffer& b : loops.buffers)
+        if (b.name == name && b.role == BufferRole::kInput) b.role = BufferRole::kWorkspace;
+      for (Buffer& b : loops.buffers)
+        if (b.name == name && b.role == BufferRole::kInOut) b.role = BufferRole::kOutput;
+      Buffer given = global_buffer(t, BufferRole::kInput);
+      given.name = source;
+      loops.buffers.push_back(given);
+      std::replace(loops.inputs.begin(), loops.inputs.end(), name, source);
+      loops.kernels.insert(loops.kernels.begin(), copy_kernel("copy_" + name, t, name, source));
+    }
+  }
+
+  const Program& program_;
+  const Recipe& recipe_;
+  Budget budget_;
+  bool several_ = false;  // more than one variant is ever taken
+  Scheduled result_;
+  std::set<std::string> used_;
+  std::vector<Buffer> workspace_;
+};
+
+}  // namespace
+
+Result<Scheduled> schedule_program(const Program& program, const Recipe& recipe, const ScheduleOptions& options) {
+  if (recipe.variants.empty()) return diagnose(Code::kBadGroups, {}, {"the recipe has no variant"});
+  std::vector<VariantCase> cases;
+  const Result<Done> told =
+      guarded("conditions of variants", Budget{0, {}}, [&] { cases = cases_of(program, recipe, options.sizes); });
+  if (!told) return told.errors();
+  return ProgramScheduler(program, recipe, options).run(cases);
+}
+
+}  // namespace facet

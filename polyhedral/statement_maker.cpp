@@ -6,6 +6,8 @@
 #include <limits>
 #include <set>
 
+#include "facet/loop_walk.hpp"
+
 #include "polyhedral/affine.hpp"
 
 namespace facet {
@@ -81,6 +83,10 @@ void StatementMaker::declare_arrays(const std::vector<int>& nodes) {
     for (const Equation& q : node.equations) defined.insert(q.tensor);
     for (const std::string& t : node.in) used.insert(t);
     for (const std::string& t : node.inout) used.insert(t), in_place.insert(t);
+    for (const std::string& t : assigned_arrays(node.loops)) {
+      in_place.insert(t);
+      if (!std::count(node.inout.begin(), node.inout.end(), t)) defined.insert(t);
+    }
     if (!node.loops.empty()) in_place.insert(node.out.begin(), node.out.end());
   }
   std::set<std::string> later(program_.outputs.begin(), program_.outputs.end());

@@ -142,12 +142,17 @@ class Elaborator {
       if (!node->in[k].empty()) context.tensors["a" + std::to_string(k)] = &program_.tensors.at(node->in[k]);
     const std::size_t before = errors_.size();
     std::vector<Tensor> outs(node->out.size());
+    std::map<std::string, std::string> by_nest;  // formal -> name
     for (std::size_t k = 0; k < node->out.size() && k < definition.outs.size(); ++k) {
       const std::string formal = "y" + std::to_string(k);
       if (node->out[k].empty()) continue;
       define_out(*node, node->out[k], definition.outs[k].dtype, definition.outs[k].shape);
       outs[k] = definition.outs[k];
       outs[k].name = node->out[k];
+      if (std::count(definition.nest_outs.begin(), definition.nest_outs.end(), formal)) {
+        by_nest[formal] = node->out[k];
+        continue;
+      }
       context.outs.push_back(formal);
       context.declared[formal] = &outs[k];
     }
@@ -155,16 +160,70 @@ class Elaborator {
     context.local_prefix = prefix_of(*node);
     context.place = node->place;
     context.operator_text = true;
-    Result<ParsedEquations> parsed = parse_equations(definition.lines, context);
-    if (!parsed) {
-      std::string text = "the equations of operator " + node->op;
-      errors_.push_back(
-          diagnose(Code::kInternalError, node->place, {text, parsed.errors()[0].message}, {parsed.errors()[0].place.excerpt}));
-      return;
+    if (!definition.lines.empty()) {
+      Result<ParsedEquations> parsed = parse_equations(definition.lines, context);
+      if (!parsed) return broken_operator(*node, "equations", parsed.errors()[0]);
+      keep_locals(*node, std::move(parsed->locals));
+      node->equations = std::move(parsed->equations);
+      for (Equation& equation : node->equations) equation.place = node->place;
     }
+    if (!definition.nest.empty()) expand_nest(node, definition, by_nest);
+  }
+
+  void broken_operator(const Node& node, const std::string& what, const Diagnostic& why) {
+    errors_.push_back(diagnose(Code::kInternalError, node.place, {"the " + what + " of operator " + node.op, why.message},
+                               {why.place.excerpt}));
+  }
+
+  // The operator's nest, read over the formals in a program of its own, then given the names of this one.
+  void expand_nest(Node* node, const OpDefinition& definition, std::map<std::string, std::string> actual) {
+    Program formals;
+    formals.symbols = program_.symbols;
+    formals.assumptions = program_.assumptions;
+    LoopContext context;
+    context.program = &formals;
+    const std::string prefix = prefix_of(*node) + ".";
+    const auto add = [&](const std::string& formal, const std::string& name, std::vector<std::string>* role) {
+      actual[formal] = name;
+      formals.tensors[formal] = program_.tensors.at(name);
+      formals.tensors[formal].name = formal;
+      role->push_back(formal);
+    };
+    for (const auto& [formal, name] : std::map(actual)) add(formal, name, &context.out);
+    for (std::size_t k = 0; k < node->in.size(); ++k)
+      if (!node->in[k].empty()) add("a" + std::to_string(k), node->in[k], &context.in);
+    for (const Equation& q : node->equations)
+      if (q.tensor.rfind(prefix, 0) == 0 && !actual.count(q.tensor.substr(prefix.size())))
+        add(q.tensor.substr(prefix.size()), q.tensor, &context.in);
+    std::vector<Tensor> arrays = definition.nest_arrays;
+    for (Tensor& array : arrays) array.name = prefix + array.name;
+    keep_locals(*node, arrays);
+    for (const Tensor& array : arrays) add(array.name.substr(prefix.size()), array.name, &context.out);
+    for (const Symbol& s : program_.symbols) context.in.push_back(s.name);
+    context.local_prefix = prefix_of(*node);
+    context.place = node->place;
+    Result<ParsedLoops> parsed = parse_loops(definition.nest, context);
+    if (!parsed) return broken_operator(*node, "nest", parsed.errors()[0]);
     keep_locals(*node, std::move(parsed->locals));
-    node->equations = std::move(parsed->equations);
-    for (Equation& equation : node->equations) equation.place = node->place;
+    node->loops = std::move(parsed->body);
+    give_names(actual, node->place, &node->loops);
+  }
+
+  static void give_names(const std::map<std::string, std::string>& actual, const Place& place, LoopBody* body) {
+    const auto named = [&](const ExprPtr& e) {
+      return rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
+        const auto it = x->op == Op::kRead ? actual.find(x->name) : actual.end();
+        return it == actual.end() ? x : read(it->second, x->type, x->args);
+      });
+    };
+    for (LoopStatement& s : *body) {
+      s.place = place;
+      if (const auto it = actual.find(s.target); it != actual.end()) s.target = it->second;
+      s.value = named(s.value);
+      s.operand = named(s.operand);
+      give_names(actual, place, &s.body);
+      give_names(actual, place, &s.otherwise);
+    }
   }
 
   // A declared intermediate is an assertion; others take what was inferred.

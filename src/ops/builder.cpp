@@ -188,6 +188,16 @@ void OpBuilder::line(const std::string& target, const Loops& left, const std::st
   result_.lines.push_back(std::move(text));
 }
 
+std::string OpBuilder::nest_array(const std::string& hint, DType dtype, const Shape& shape) {
+  Tensor t;
+  t.name = fresh(hint);
+  t.dtype = dtype;
+  for (const ExprPtr& e : shape) t.shape.push_back(normal(e));
+  t.local = t.inferred = true;
+  result_.nest_arrays.push_back(t);
+  return t.name;
+}
+
 void OpBuilder::fail(Code code, const std::string& where, std::vector<std::string> args, std::vector<std::string> notes) {
   diagnostics_.push_back(diagnose(code, call_.node.part(where), std::move(args), std::move(notes)));
 }

@@ -66,6 +66,11 @@ class OpBuilder {
   void line(const std::string& target, const Loops& left, const std::string& value, const Loops& reduced = {},
             const std::vector<std::string>& conditions = {});
 
+  // The nest behind the equations: a line of it, an output that it defines, an array of its own.
+  void nest(const std::string& text) { result_.nest.push_back(text); }
+  void nest_defines(int k) { result_.nest_outs.push_back("y" + std::to_string(k)); }
+  std::string nest_array(const std::string& hint, DType dtype, const Shape& shape);
+
   // Complaints. `where` is appended to the node's pointer: "/attrs/axis", "/in/1".
   void fail(Code code, const std::string& where, std::vector<std::string> args, std::vector<std::string> notes = {});
   void bad_value(const std::string& attribute, const std::string& what);
@@ -91,6 +96,9 @@ class OpBuilder {
 // Texts.
 std::string ref(const std::string& tensor, const Subscripts& subscripts, const std::string& pad = "");  // "a0[i, j ? 0.0]"
 std::string formal(int operand);                                                                        // "a0"
+std::string c_element(const std::string& tensor, const Subscripts& subscripts);                         // "a0[i][j - 1]"
+std::string c_for(const Loop& loop);   // "for (long i = 0; i < N; i++)"
+std::string c_type_text(DType dtype);  // the C type that computes with it: "float"
 Subscripts indices_of(const Loops& loops);
 // Operand `k` read at the indices of a broadcast result.
 std::string broadcast_read(const OpBuilder& b, int k, const Loops& result);
@@ -148,6 +156,7 @@ void add_layout(std::vector<OpDef>& table);
 void add_resize(std::vector<OpDef>& table);
 void add_conv_transpose(std::vector<OpDef>& table);
 void add_mean_pools(std::vector<OpDef>& table);
+void add_scans(std::vector<OpDef>& table);
 void add_selection(std::vector<OpDef>& table);
 void add_einsum(std::vector<OpDef>& table);
 void add_gathers(std::vector<OpDef>& table);

@@ -100,6 +100,22 @@ std::string reduction(const std::string& kind, const Loops& loops, const std::st
   return kind + "[" + names + "](" + value + ")";
 }
 
+std::string c_element(const std::string& tensor, const Subscripts& subscripts) {
+  std::string text = tensor;
+  for (const ExprPtr& e : subscripts) text += "[" + to_text(e) + "]";
+  return text;
+}
+
+std::string c_for(const Loop& loop) {
+  return "for (long " + loop.name + " = 0; " + loop.name + " < " + to_text(loop.extent) + "; " + loop.name + "++)";
+}
+
+std::string c_type_text(DType dtype) {
+  if (dtype == DType::kF64) return "double";
+  if (is_float(dtype)) return "float";
+  return size_bytes(dtype) == 8 ? "int64_t" : "int32_t";
+}
+
 DType sum_result(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8 ? DType::kI32 : dtype; }
 DType wide_float(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16 ? DType::kF32 : dtype; }
 DType accumulator(const OpBuilder& b, DType dtype) { return b.dtype_attr("acc", sum_result(wide_float(dtype))); }

@@ -82,12 +82,14 @@ std::string example_text(const OpDef& op, const OpSample& sample) {
   for (const auto& [name, value] : sample.attrs) attrs += (attrs.empty() ? "" : ", ") + ("\"" + name + "\": " + to_text(value));
   std::string text = "\nOn " + in + (attrs.empty() ? "" : " with `{" + attrs + "}`") + ":\n\n```\n";
   constexpr std::size_t kMostLines = 12;  // recurrent layers have many alike
-  for (std::size_t i = 0; i < d->lines.size(); ++i) {
+  std::vector<std::string> lines = d->lines;
+  lines.insert(lines.end(), d->nest.begin(), d->nest.end());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i == kMostLines) {
-      text += "... " + std::to_string(d->lines.size() - i) + " more\n";
+      text += "... " + std::to_string(lines.size() - i) + " more\n";
       break;
     }
-    text += d->lines[i] + "\n";
+    text += lines[i] + "\n";
   }
   return text + "```\n";
 }

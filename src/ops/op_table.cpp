@@ -28,6 +28,7 @@ const std::vector<OpDef>& table() {
     add_resize(list);
     add_conv_transpose(list);
     add_mean_pools(list);
+    add_scans(list);
     add_selection(list);
     add_einsum(list);
     add_gathers(list);

@@ -70,10 +70,15 @@ struct OpCall {
   const Program& program;
 };
 
-// Equations over formal names a0, a1, ... (operands) and y0, y1, ... (outputs); other left-hand names are locals.
+// Equations over formal names a0, a1, ... (operands) and y0, y1, ... (outputs); other left-hand names are locals. What an
+// equation cannot say (a result that is needed for the next one) is said by a nest in the language of op `loops`, over the same
+// formals; it runs behind the equations.
 struct OpDefinition {
   std::vector<std::string> lines;
-  std::vector<Tensor> outs;  // name "y0", dtype, shape; one per name in node.out
+  std::vector<Tensor> outs;            // name "y0", dtype, shape; one per name in node.out
+  std::vector<std::string> nest;       // lines of C
+  std::vector<std::string> nest_outs;  // the outputs that the nest defines
+  std::vector<Tensor> nest_arrays;     // its own arrays
 };
 
 // The meaning of one call, or every complaint about it (operands, dtypes, attributes, shapes).

@@ -1,8 +1,11 @@
-// rnn, gru and lstm: the time loop unrolled into equations, one set per step and direction.
+// rnn, gru and lstm: static time loops.
 //
-// An equation may not read its own name, so step t's state is a local array of its own that reads step t-1's. The products with
-// the input are one contraction over all steps; only the products with the state are sequential. The sequence length must be a
-// constant.
+//   input[t, n, u] = sum over i of x[t, n, i] w[u, i] + bias      one contraction over all steps, by equations
+//   for n { h[0] = start;                                          the nest: a batch entry walks its own steps
+//     for s in 0..T { for j { gates = input + sum over k of h[s, k] r[j, k];  h[s + 1, j] = ... } } }
+//
+// The state of every step is kept, so that a step reads the one before it and nothing is overwritten; statements and compile
+// time do not depend on the length of the sequence, which may be a symbol. A reverse direction walks x from its end.
 #include <algorithm>
 
 #include "src/ops/simple_def.hpp"
@@ -12,9 +15,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::int64_t kLongestSequence = 256;  // statements grow with it
-
-// Everything the three cells share. Text members are references or expressions in the accumulator's dtype.
+// Everything the three cells share. Text members are C in the accumulator's dtype, inside the loops n, s, j.
 class Recurrence {
  public:
   Recurrence(OpBuilder& b, std::int64_t gates, std::vector<std::string> activations)
@@ -25,62 +26,78 @@ class Recurrence {
 
  protected:
   virtual ~Recurrence() = default;
-  // Adds the lines of one step; gives the new state (and cell) as references at [n, j].
-  struct State {
-    std::string h, c;  // local names; "" at the start without initial values
-  };
-  virtual State step(int direction, std::int64_t t, const State& before) = 0;
+  // The lines of one step for one n; they end with next(...).
+  virtual void step(int direction) = 0;
 
-  std::string element(int operand, const Subscripts& s) const {
-    return cast_text(acc_, b_.dtype(operand), ref(formal(operand), s));
+  void code(const std::string& line) { b_.nest("    " + line); }
+  std::string scalar(const std::string& hint, const std::string& value) {
+    const std::string name = b_.local(hint);
+    code("  " + c_type_text(acc_) + " " + name + " = " + value + ";");
+    return name;
   }
-  std::string at(const std::string& name) const { return ref(name, {n_.index(), j_.index()}); }
-  // Gate g (of gates_) of unit j from the input: X W' and the biases.
-  std::string input_gate(int direction, std::int64_t t, std::int64_t g) const {
-    return ref(inputs_[static_cast<std::size_t>(direction)], {idx(t), n_.index(), unit(g)});
+  std::string state(const std::string& array, const ExprPtr& step, const Loop& unit) const {
+    return c_element(array, {step, n_.index(), unit.index()});
   }
+  std::string before() const { return state(h_, s_.index(), j_); }
+  // Gates as scalars: what comes from the input, plus `array` (the state, or what a cell made of it) times R.
+  std::vector<std::string> gate_sums(int direction, const std::vector<std::int64_t>& gates, const std::string& factor) {
+    std::vector<std::string> names;
+    std::string updates;
+    for (const std::int64_t g : gates) {
+      names.push_back(scalar("gate", c_element(inputs_.back(), {time_, n_.index(), unit(g)})));
+      updates += " " + names.back() + " = " + names.back() + " + " + factor + " * " + weight(direction, g) + ";";
+    }
+    code("  " + c_for(k_) + " {" + updates + " }");
+    return names;
+  }
+  std::string weight(int direction, std::int64_t g) const { return c_element("a2", {idx(direction), unit(g), k_.index()}); }
   ExprPtr unit(std::int64_t g) const { return normal(idx_add(idx(g * hidden_), j_.index())); }
-  // sum over k of state[n, k] * R[direction, gate g of j, k]; "" without a state.
-  std::string state_gate(int direction, const std::string& state, std::int64_t g) const {
-    if (state.empty()) return "";
-    return " + " + reduction("sum", {k_},
-                             ref(state, {n_.index(), k_.index()}) + " * " + element(2, {idx(direction), unit(g), k_.index()}));
-  }
   std::string bias(int direction, std::int64_t half, std::int64_t g) const {  // half 0: W's, 1: R's
-    return b_.has(3) ? " + " + element(3, {idx(direction), normal(idx_add(idx((half * gates_ + g) * hidden_), j_.index()))})
-                     : "";
+    return b_.has(3)
+               ? " + " + c_element("a3", {idx(direction), normal(idx_add(idx((half * gates_ + g) * hidden_), j_.index()))})
+               : "";
   }
-  std::string activate(int direction, std::size_t which, const std::string& value) const;
+  std::string activate(int direction, std::size_t which, const std::string& value);
   std::string clipped(const std::string& value) const {
     if (!b_.given("clip")) return value;
     const std::string c = number_text(acc_, b_.number("clip"));
     return "max(min(" + value + ", " + c + "), -" + c + ")";
   }
-  // The new value where step t lies inside the sequence, else the old one.
-  std::string in_sequence(std::int64_t t, const std::string& value, const std::string& before) const {
+  // The new value where this step lies inside the sequence, else the old one.
+  std::string in_sequence(const std::string& value, const std::string& old) const {
     if (!b_.has(4)) return value;
-    return "select(" + ref("a4", {n_.index()}) + " > " + std::to_string(t) + ", " + value + ", " +
-           (before.empty() ? number_text(acc_, 0) : at(before)) + ")";
+    return "(" + c_element("a4", {n_.index()}) + " > " + to_text(time_) + " ? " + value + " : " + old + ")";
   }
-  void line(const std::string& name, const std::string& value) { b_.line(name, {n_, j_}, value, uses(value)); }
-  Loops uses(const std::string& value) const {
-    return value.find("sum[" + k_.name + "]") != std::string::npos ? Loops{k_} : Loops{};
+  // The state behind this step, and the output.
+  void next(int direction, const std::string& value) {
+    const std::string h = scalar("next", in_sequence(value, before()));
+    code("  " + state(h_, after_, j_) + " = " + h + ";");
+    if (!b_.wants(0)) return;
+    const Subscripts place = batch_first_ ? Subscripts{n_.index(), time_, idx(direction), j_.index()}
+                                          : Subscripts{time_, idx(direction), n_.index(), j_.index()};
+    code("  " + c_element("y0", place) + " = " + in_sequence(h, "0") + ";");
   }
 
   OpBuilder& b_;
-  std::int64_t gates_, hidden_ = 0, steps_ = 0;
+  std::int64_t gates_, hidden_ = 0;
   int directions_ = 1;
   bool reverse_ = false, batch_first_ = false, input_holds_all_biases_ = true;
   DType acc_ = DType::kF32;
-  Loop n_, j_, k_;
+  Loop n_, s_, j_, k_;
+  ExprPtr steps_, time_, after_;     // extent; position in x of step s; s + 1
+  std::string h_, c_;                // states by step: [steps + 1, batch, hidden]
+  std::vector<std::string> inputs_;  // of each direction: [steps, batch, gates * hidden]
 
  private:
-  std::string initial(int operand, int direction);
   void add_inputs(int direction);
-  Subscripts state_place(const ExprPtr& direction) const;
+  void start(const std::string& array, int operand, int direction);
+  void finish(const std::string& array, int out, int direction);
+  Subscripts state_place(int direction) const {
+    return batch_first_ ? Subscripts{n_.index(), idx(direction), j_.index()}
+                        : Subscripts{idx(direction), n_.index(), j_.index()};
+  }
 
   std::vector<std::string> defaults_, chosen_;
-  std::vector<std::string> inputs_;
 };
 
 bool Recurrence::read() {
@@ -91,17 +108,12 @@ bool Recurrence::read() {
   reverse_ = direction == "reverse";
   batch_first_ = b_.flag("layout");
   acc_ = wide_float(b_.dtype());
-  const std::optional<std::int64_t> steps = constant_of(b_.dim(0, batch_first_ ? 1 : 0)), hidden = constant_of(b_.dim(2, 2));
-  if (!steps || *steps > kLongestSequence) {
-    b_.not_affine("a sequence of " + to_text(b_.dim(0, batch_first_ ? 1 : 0)) + " steps; it must be a constant up to " +
-                  std::to_string(kLongestSequence));
-    return false;
-  }
+  const std::optional<std::int64_t> hidden = constant_of(b_.dim(2, 2));
+  steps_ = normal(b_.dim(0, batch_first_ ? 1 : 0));
   if (!hidden || (b_.given("hidden_size") && b_.integer("hidden_size") != *hidden)) {
     b_.bad_value("hidden_size", "differs from the recurrent weight " + shape_text(b_.shape(2)));
     return false;
   }
-  steps_ = *steps;
   hidden_ = *hidden;
   const ExprPtr batch = b_.dim(0, batch_first_ ? 0 : 1), units = idx(gates_ * hidden_), dirs = idx(directions_);
   const Shape state = batch_first_ ? Shape{batch, dirs, idx(hidden_)} : Shape{dirs, batch, idx(hidden_)};
@@ -121,24 +133,29 @@ bool Recurrence::read() {
     if (name != "Sigmoid" && name != "Tanh" && name != "Relu" && name != "Softsign" && name != "Softplus")
       b_.bad_value("activations", "\"" + name + "\" is not one of Sigmoid, Tanh, Relu, Softsign, Softplus");
   n_ = b_.loop("n", batch);
+  s_ = b_.loop("s", steps_);
   j_ = b_.loop("j", idx(hidden_));
   k_ = b_.loop("k", idx(hidden_));
   return !b_.failed();
 }
 
-std::string Recurrence::activate(int direction, std::size_t which, const std::string& value) const {
+std::string Recurrence::activate(int direction, std::size_t which, const std::string& value) {
   const std::string& name = chosen_[static_cast<std::size_t>(direction) * defaults_.size() + which];
   if (name == "Sigmoid") return "sigmoid(" + value + ")";
   if (name == "Tanh") return "tanh(" + value + ")";
   if (name == "Relu") return "max(" + value + ", 0.0)";
-  if (name == "Softsign") return "(" + value + ") / (1.0 + abs(" + value + "))";
-  return "max(" + value + ", 0.0) + log1p(exp(-abs(" + value + ")))";
+  const std::string v = scalar("v", value);
+  if (name == "Softsign") return v + " / (1.0 + fabs(" + v + "))";
+  return "max(" + v + ", 0.0) + log1p(exp(-fabs(" + v + ")))";
 }
 
 void Recurrence::add_inputs(int direction) {
-  const Loop t = b_.loop("t", idx(steps_)), u = b_.loop("u", idx(gates_ * hidden_)), i = b_.loop("i", b_.dim(0, 2));
+  const Loop t = b_.loop("t", steps_), u = b_.loop("u", idx(gates_ * hidden_)), i = b_.loop("i", b_.dim(0, 2));
   const Subscripts x =
       batch_first_ ? Subscripts{n_.index(), t.index(), i.index()} : Subscripts{t.index(), n_.index(), i.index()};
+  const auto element = [&](int operand, const Subscripts& s) {
+    return cast_text(acc_, b_.dtype(operand), ref(formal(operand), s));
+  };
   std::string value = reduction("sum", {i}, element(0, x) + " * " + element(1, {idx(direction), u.index(), i.index()}));
   if (b_.has(3)) {
     value += " + " + element(3, {idx(direction), u.index()});
@@ -149,58 +166,54 @@ void Recurrence::add_inputs(int direction) {
   b_.line(inputs_.back(), {t, n_, u}, value, {i});
 }
 
-Subscripts Recurrence::state_place(const ExprPtr& direction) const {
-  return batch_first_ ? Subscripts{n_.index(), direction, j_.index()} : Subscripts{direction, n_.index(), j_.index()};
+// The state before the first step.
+void Recurrence::start(const std::string& array, int operand, int direction) {
+  b_.nest("  " + c_for(j_) + " " + state(array, idx(0), j_) + " = " +
+          (b_.has(operand) ? c_element(formal(operand), state_place(direction)) : "0") + ";");
 }
 
-// The initial state (or cell) as a local in the accumulator's dtype, "" when it is zero.
-std::string Recurrence::initial(int operand, int direction) {
-  if (!b_.has(operand)) return "";
-  const std::string name = b_.local("start");
-  b_.line(name, {n_, j_}, element(operand, state_place(idx(direction))));
-  return name;
+void Recurrence::finish(const std::string& array, int out, int direction) {
+  if (b_.wants(out))
+    b_.nest("  " + c_for(j_) + " " + c_element("y" + std::to_string(out), state_place(direction)) + " = " +
+            state(array, steps_, j_) + ";");
 }
 
 void Recurrence::run(bool has_cell) {
   const DType in = b_.dtype();
-  const ExprPtr batch = n_.extent;
-  const Shape states =
-      batch_first_ ? Shape{batch, idx(directions_), idx(hidden_)} : Shape{idx(directions_), batch, idx(hidden_)};
-  b_.out(0, in,
-         batch_first_ ? Shape{batch, idx(steps_), idx(directions_), idx(hidden_)}
-                      : Shape{idx(steps_), idx(directions_), batch, idx(hidden_)});
+  const ExprPtr batch = n_.extent, dirs = idx(directions_), hidden = idx(hidden_);
+  const Shape states = batch_first_ ? Shape{batch, dirs, hidden} : Shape{dirs, batch, hidden};
+  b_.out(0, in, batch_first_ ? Shape{batch, steps_, dirs, hidden} : Shape{steps_, dirs, batch, hidden});
   for (int k = 1; k < b_.output_count(); ++k) b_.out(k, in, states);
-  const Loop t = b_.loop("t", idx(steps_)), d = b_.loop("d", idx(directions_));
-  const Loops all = batch_first_ ? Loops{n_, t, d, j_} : Loops{t, d, n_, j_},
-              last = batch_first_ ? Loops{n_, d, j_} : Loops{d, n_, j_};
+  for (int k = 0; k < b_.output_count(); ++k)
+    if (b_.wants(k)) b_.nest_defines(k);
+  after_ = normal(idx_add(s_.index(), idx(1)));
   for (int direction = 0; direction < directions_; ++direction) {
-    add_inputs(direction);
-    State state{initial(5, direction), has_cell ? initial(6, direction) : ""};
     const bool backwards = reverse_ || direction == 1;
-    const std::string here = d.name + " == " + std::to_string(direction);
-    for (std::int64_t s = 0; s < steps_; ++s) {
-      const std::int64_t time = backwards ? steps_ - 1 - s : s;
-      state = step(direction, time, state);
-      std::string value = cast_text(in, acc_, at(state.h));
-      if (b_.has(4))
-        value = "select(" + ref("a4", {n_.index()}) + " > " + std::to_string(time) + ", " + value + ", " +
-                cast_text(in, DType::kBool, "false") + ")";
-      if (b_.wants(0)) b_.line("y0", all, value, {}, {t.name + " == " + std::to_string(time), here});
-    }
-    if (steps_ == 0) return b_.bad_shapes("a sequence of 0 steps");
-    if (b_.wants(1)) b_.line("y1", last, cast_text(in, acc_, at(state.h)), {}, {here});
-    if (has_cell && b_.wants(2)) b_.line("y2", last, cast_text(in, acc_, at(state.c)), {}, {here});
+    time_ = backwards ? normal(idx_sub(idx_sub(steps_, idx(1)), s_.index())) : s_.index();
+    add_inputs(direction);
+    const Shape kept = {idx_add(steps_, idx(1)), batch, hidden};
+    h_ = b_.nest_array("h", acc_, kept);
+    if (has_cell) c_ = b_.nest_array("c", acc_, kept);
+    b_.nest(c_for(n_) + " {");
+    start(h_, 5, direction);
+    if (has_cell) start(c_, 6, direction);
+    b_.nest("  " + c_for(s_) + " {");
+    step(direction);
+    b_.nest("  }");
+    finish(h_, 1, direction);
+    if (has_cell) finish(c_, 2, direction);
+    b_.nest("}");
   }
 }
 
 class Rnn : public Recurrence {
  public:
   explicit Rnn(OpBuilder& b) : Recurrence(b, 1, {"Tanh"}) {}
-  State step(int direction, std::int64_t t, const State& before) override {
-    State s{b_.local("h"), ""};
-    line(s.h, in_sequence(t, activate(direction, 0, clipped(input_gate(direction, t, 0) + state_gate(direction, before.h, 0))),
-                          before.h));
-    return s;
+  void step(int direction) override {
+    code(c_for(j_) + " {");
+    const std::vector<std::string> gate = gate_sums(direction, {0}, state(h_, s_.index(), k_));
+    next(direction, activate(direction, 0, clipped(gate[0])));
+    code("}");
   }
 };
 
@@ -208,29 +221,31 @@ class Rnn : public Recurrence {
 class Gru : public Recurrence {
  public:
   explicit Gru(OpBuilder& b) : Recurrence(b, 3, {"Sigmoid", "Tanh"}) { input_holds_all_biases_ = false; }
-  State step(int direction, std::int64_t t, const State& before) override {
-    const std::string z = b_.local("z"), r = b_.local("r"), candidate = b_.local("candidate");
-    for (const auto& [name, gate] : {std::pair{z, 0}, std::pair{r, 1}})
-      line(name, activate(direction, 0,
-                          clipped(input_gate(direction, t, gate) + state_gate(direction, before.h, gate) +
-                                  bias(direction, 1, gate))));
-    std::string inner = input_gate(direction, t, 2);
-    if (b_.flag("linear_before_reset")) {
-      const std::string linear = state_gate(direction, before.h, 2) + bias(direction, 1, 2);
-      if (!linear.empty()) inner += " + " + at(r) + " * (" + linear.substr(3) + ")";
+  void step(int direction) override {
+    const bool linear = b_.flag("linear_before_reset");
+    const auto kept = [&](const char* hint) { return b_.nest_array(hint, acc_, {n_.extent, idx(hidden_)}); };
+    const auto at = [&](const std::string& array, const Loop& unit) { return c_element(array, {n_.index(), unit.index()}); };
+    const std::string z = kept("z"), r = kept("reset");
+    code(c_for(j_) + " {");
+    const std::vector<std::string> zr = gate_sums(direction, {0, 1}, state(h_, s_.index(), k_));
+    const std::string update = activate(direction, 0, clipped(zr[0] + bias(direction, 1, 0)));
+    code("  " + at(z, j_) + " = " + update + ";");
+    const std::string reset = activate(direction, 0, clipped(zr[1] + bias(direction, 1, 1)));
+    code("  " + at(r, j_) + " = " + (linear ? reset : "(" + reset + ") * " + before()) + ";");
+    code("}");
+    code(c_for(j_) + " {");
+    std::string inner;
+    if (linear) {
+      const std::string product = scalar("product", "0" + bias(direction, 1, 2));
+      code("  " + c_for(k_) + " " + product + " = " + product + " + " + state(h_, s_.index(), k_) + " * " +
+           weight(direction, 2) + ";");
+      inner = c_element(inputs_.back(), {time_, n_.index(), unit(2)}) + " + " + at(r, j_) + " * " + product;
     } else {
-      std::string reset;
-      if (!before.h.empty()) {
-        reset = b_.local("reset");
-        line(reset, at(r) + " * " + at(before.h));
-      }
-      inner += state_gate(direction, reset, 2) + bias(direction, 1, 2);
+      inner = gate_sums(direction, {2}, at(r, k_))[0] + bias(direction, 1, 2);
     }
-    line(candidate, activate(direction, 1, clipped(inner)));
-    State s{b_.local("h"), ""};
-    const std::string old = before.h.empty() ? "" : " + " + at(z) + " * " + at(before.h);
-    line(s.h, in_sequence(t, "(1.0 - " + at(z) + ") * " + at(candidate) + old, before.h));
-    return s;
+    const std::string candidate = scalar("candidate", activate(direction, 1, clipped(inner)));
+    next(direction, "(1.0 - " + at(z, j_) + ") * " + candidate + " + " + at(z, j_) + " * " + before());
+    code("}");
   }
 };
 
@@ -238,26 +253,23 @@ class Gru : public Recurrence {
 class Lstm : public Recurrence {
  public:
   explicit Lstm(OpBuilder& b) : Recurrence(b, 4, {"Sigmoid", "Tanh", "Tanh"}) {}
-  State step(int direction, std::int64_t t, const State& before) override {
-    const auto gate = [&](std::int64_t g) { return input_gate(direction, t, g) + state_gate(direction, before.h, g); };
+  void step(int direction) override {
     const auto peep = [&](std::int64_t g, const std::string& cell) {
-      return b_.has(7) && !cell.empty()
-                 ? " + " + element(7, {idx(direction), normal(idx_add(idx(g * hidden_), j_.index()))}) + " * " + at(cell)
-                 : "";
+      if (!b_.has(7)) return std::string();
+      return " + " + c_element("a7", {idx(direction), normal(idx_add(idx(g * hidden_), j_.index()))}) + " * " + cell;
     };
-    const std::string i = b_.local("i_gate"), f = b_.local("f_gate"), g = b_.local("c_gate"), o = b_.local("o_gate");
-    line(i, activate(direction, 0, clipped(gate(0) + peep(0, before.c))));
-    if (b_.flag("input_forget"))
-      line(f, "1.0 - " + at(i));
-    else
-      line(f, activate(direction, 0, clipped(gate(2) + peep(2, before.c))));
-    line(g, activate(direction, 1, clipped(gate(3))));
-    State s{"", b_.local("c")};
-    line(s.c, in_sequence(t, (before.c.empty() ? "" : at(f) + " * " + at(before.c) + " + ") + at(i) + " * " + at(g), before.c));
-    line(o, activate(direction, 0, clipped(gate(1) + peep(1, s.c))));
-    s.h = b_.local("h");
-    line(s.h, in_sequence(t, at(o) + " * " + activate(direction, 2, at(s.c)), before.h));
-    return s;
+    const std::string old = state(c_, s_.index(), j_);
+    code(c_for(j_) + " {");
+    const std::vector<std::string> gates = gate_sums(direction, {0, 1, 2, 3}, state(h_, s_.index(), k_));
+    const std::string i = scalar("enter", activate(direction, 0, clipped(gates[0] + peep(0, old))));
+    const std::string f =
+        scalar("keep", b_.flag("input_forget") ? "1.0 - " + i : activate(direction, 0, clipped(gates[2] + peep(2, old))));
+    const std::string g = scalar("value", activate(direction, 1, clipped(gates[3])));
+    const std::string c = scalar("cell", in_sequence(f + " * " + old + " + " + i + " * " + g, old));
+    code("  " + state(c_, after_, j_) + " = " + c + ";");
+    const std::string o = scalar("leave", activate(direction, 0, clipped(gates[1] + peep(1, c))));
+    next(direction, o + " * (" + activate(direction, 2, c) + ")");
+    code("}");
   }
 };
 
@@ -290,17 +302,17 @@ OpDef record(const std::string& name, const std::string& summary, void (*define)
 }  // namespace
 
 void add_recurrent(std::vector<OpDef>& table) {
-  OpDef rnn = record("rnn", "simple recurrent layer over a constant number of steps", define_cell<Rnn>);
+  OpDef rnn = record("rnn", "simple recurrent layer over time", define_cell<Rnn>);
   rnn.samples = {{{"f32[3, 2, 4]", "f32[1, 3, 4]", "f32[1, 3, 3]", "f32[1, 6]"}, {}}};
   table.push_back(std::move(rnn));
-  OpDef gru = record("gru", "gated recurrent layer over a constant number of steps", define_cell<Gru>);
+  OpDef gru = record("gru", "gated recurrent layer over time", define_cell<Gru>);
   gru.attributes.push_back(flag_attr("linear_before_reset", false, "1: the reset gate acts behind the product"));
   gru.samples = {
       {{"f32[3, 2, 4]", "f32[1, 9, 4]", "f32[1, 9, 3]", "f32[1, 18]"}, {}},
       {{"f32[2, 3, 4]", "f32[2, 9, 4]", "f32[2, 9, 3]", "f32[2, 18]", "", "f32[2, 2, 3]"},
        {{"direction", as_attribute("bidirectional")}, {"linear_before_reset", as_attribute(1)}, {"layout", as_attribute(1)}}}};
   table.push_back(std::move(gru));
-  OpDef lstm = record("lstm", "long short-term memory layer over a constant number of steps", define_cell<Lstm>);
+  OpDef lstm = record("lstm", "long short-term memory layer over time", define_cell<Lstm>);
   lstm.operands.push_back({"initial_c", DTypes::kFloat, 'T', true});
   lstm.operands.push_back({"peepholes", DTypes::kFloat, 'T', true});
   lstm.outputs.push_back("y_c");

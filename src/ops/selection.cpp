@@ -1,4 +1,4 @@
-// Prefix sums and products, positions of extremes, and the k largest elements.
+// Positions of extremes, and the k largest elements.
 #include "src/ops/simple_def.hpp"
 #include "src/ops/builder.hpp"
 
@@ -23,19 +23,6 @@ Along along(OpBuilder& b, int axis) {
   for (int a = 0; a < b.rank(0); ++a)
     if (a != axis) r.rest.push_back(r.all[static_cast<std::size_t>(a)]);
   return r;
-}
-
-// y[.., i, ..] = reduction over t <= i (reverse: t >= i; exclusive: without i).
-void define_cumulative(OpBuilder& b, const std::string& kind) {
-  if (!b.expect_rank(0, 1)) return;
-  const int axis = b.axis("axis", b.rank(0));
-  if (b.failed()) return;
-  const Along r = along(b, axis);
-  const DType in = b.dtype(), acc = accumulator(b, in);
-  const std::string relation = std::string(b.flag("reverse") ? " >" : " <") + (b.flag("exclusive") ? " " : "= ");
-  b.out(0, in, b.shape(0));
-  b.line("y0", r.all, cast_text(in, acc, reduction(kind, {r.other}, cast_text(acc, in, ref("a0", r.read)))), {r.other},
-         {r.other.name + relation + r.axis.name});
 }
 
 void define_arg(OpBuilder& b, const std::string& kind) {
@@ -153,19 +140,6 @@ void define_top_k(OpBuilder& b) {
 
 void add_selection(std::vector<OpDef>& table) {
   for (const std::string kind : {"sum", "prod"}) {
-    OpDef def = simple_def(
-        "scan", "cum_" + kind, kind == "sum" ? "sum of the elements up to each one" : "product of the elements up to each one",
-        DTypes::kNumber,
-        {int_attr("axis", 0, "the axis walked along"), flag_attr("exclusive", false, "1: without the element itself"),
-         flag_attr("reverse", false, "1: from the end"), acc_attribute()},
-        [kind](OpBuilder& b) { define_cumulative(b, kind); });
-    def.aliases = {"cum" + kind};
-    def.tolerance = Tolerance::kSum;
-    def.samples = {{{"f32[7]"}, {}},
-                   {{"f32[3, 5]"}, {{"axis", as_attribute(-1)}, {"exclusive", as_attribute(1)}}},
-                   {{"i32[3, 5]"}, {{"axis", as_attribute(0)}, {"reverse", as_attribute(1)}}},
-                   {{"f32[2, 3]"}, {{"axis", as_attribute(1)}, {"reverse", as_attribute(1)}, {"exclusive", as_attribute(1)}}}};
-    table.push_back(std::move(def));
     const std::string extreme = kind == "sum" ? "max" : "min";
     OpDef arg =
         simple_def("selection", "arg_" + extreme,

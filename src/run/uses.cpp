@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "facet/loop_walk.hpp"
+
 namespace facet {
 
 namespace {
@@ -42,7 +44,10 @@ std::set<std::string> names_of(const Node& node) {
 std::set<std::string> defined_by(const Node& node) {
   std::set<std::string> names;
   for (const Equation& q : node.equations) names.insert(q.tensor);
-  if (!node.loops.empty()) names.insert(node.out.begin(), node.out.end());
+  if (node.loops.empty()) return names;
+  names.insert(node.out.begin(), node.out.end());
+  for (const std::string& name : assigned_arrays(node.loops))  // arrays of an operator's own nest
+    if (std::find(node.inout.begin(), node.inout.end(), name) == node.inout.end()) names.insert(name);
   return names;
 }
 

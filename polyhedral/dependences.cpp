@@ -17,6 +17,7 @@
 #include <set>
 
 #include "polyhedral/affine.hpp"
+#include "polyhedral/transform/transform.hpp"
 
 namespace facet {
 
@@ -117,6 +118,20 @@ void split(const Scop& scop, const isl::union_map& all, DependenceKind kind, con
   for (const Dependence& d : found) add(list, d.kind, d.source, d.sink, d.array, d.relation);
 }
 
+// The program's order of the statements that touch one array: what isl's analysis costs grows with the whole tree it is given.
+isl::schedule order_of(const Scop& scop, const std::string& array) {
+  std::vector<int> touching;
+  std::map<int, isl::set> domains;
+  for (const int i : statements_of(scop.original)) {
+    const Statement& s = scop.statements[static_cast<std::size_t>(i)];
+    if (s.target != array && std::none_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == array; }))
+      continue;
+    touching.push_back(i);
+    domains[i] = s.domain;
+  }
+  return to_isl(restrict_tree(scop.original, touching, nullptr), domains);
+}
+
 void in_place_dependences(const Scop& scop, const std::string& array, const isl::schedule& order, Dependences& list) {
   const InPlace in = accesses_of(scop, array);
   split(scop, flow_of(in.reads, in.writes, in.updates, order), DependenceKind::kFlow, array, list);
@@ -135,18 +150,12 @@ std::string to_text(DependenceKind kind) {
 
 Dependences compute_dependences(const Scop& scop) {
   Dependences list;
-  std::optional<isl::schedule> order;
   for (const auto& [name, array] : scop.arrays) {
     if (!array.in_place && !array.scalar) {
       tensor_dependences(scop, name, list);
       continue;
     }
-    if (!order) {
-      std::map<int, isl::set> domains;
-      for (std::size_t i = 0; i < scop.statements.size(); ++i) domains[static_cast<int>(i)] = scop.statements[i].domain;
-      order = to_isl(scop.original, domains);
-    }
-    in_place_dependences(scop, name, *order, list);
+    in_place_dependences(scop, name, order_of(scop, name), list);
   }
   return list;
 }

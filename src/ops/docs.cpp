@@ -81,7 +81,7 @@ std::string example_text(const OpDef& op, const OpSample& sample) {
   for (const std::string& o : sample.operands) in += (in.empty() ? "" : ", ") + (o.empty() ? "omitted" : o);
   for (const auto& [name, value] : sample.attrs) attrs += (attrs.empty() ? "" : ", ") + ("\"" + name + "\": " + to_text(value));
   std::string text = "\nOn " + in + (attrs.empty() ? "" : " with `{" + attrs + "}`") + ":\n\n```\n";
-  constexpr std::size_t kMostLines = 12;  // recurrent layers have many alike
+  constexpr std::size_t kMostLines = 30;  // selections of many have many alike
   std::vector<std::string> lines = d->lines;
   lines.insert(lines.end(), d->nest.begin(), d->nest.end());
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -210,7 +210,6 @@ const std::vector<Row>& rows() {
        {{"rotary_embedding_dim", attr(3)}},
        "bad-attribute-value",
        "/attrs/rotary_embedding_dim"},
-      {"lstm", {"f32[N, 2, 4]", "f32[1, 12, 4]", "f32[1, 12, 3]"}, {}, "not-affine-op", ""},
       {"lstm", {"f32[3, 2, 4]", "f32[1, 12, 5]", "f32[1, 12, 3]"}, {}, "operand-shapes", ""},
       {"gru",
        {"f32[3, 2, 4]", "f32[1, 9, 4]", "f32[1, 9, 3]"},

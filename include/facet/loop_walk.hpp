@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "facet/expr_walk.hpp"
 #include "facet/program.hpp"
 
 namespace facet {
@@ -14,6 +15,27 @@ void walk_statements(const LoopBody& body, const F& visit) {
     visit(s);
     walk_statements(s.body, visit);
     walk_statements(s.otherwise, visit);
+  }
+}
+
+// Gives the tensors and scalars of a nest new names.
+template <class F>
+void rename_tensors(LoopBody* body, const F& name_of) {
+  const auto renamed = [&](const ExprPtr& e) {
+    return rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
+      if (x->op != Op::kRead) return x;
+      Expr copy = *x;
+      copy.name = name_of(x->name);
+      return std::make_shared<const Expr>(std::move(copy));
+    });
+  };
+  for (LoopStatement& s : *body) {
+    if (s.kind == LoopStatement::Kind::kAssign) s.target = name_of(s.target);
+    if (s.kind == LoopStatement::Kind::kDeclare) s.name = name_of(s.name);
+    s.value = renamed(s.value);
+    s.operand = renamed(s.operand);
+    rename_tensors(&s.body, name_of);
+    rename_tensors(&s.otherwise, name_of);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "facet/loop_walk.hpp"
 #include "src/frontend/affine.hpp"
 #include "src/frontend/equations.hpp"
 #include "src/frontend/loops.hpp"
@@ -206,23 +207,18 @@ class Elaborator {
     if (!parsed) return broken_operator(*node, "nest", parsed.errors()[0]);
     keep_locals(*node, std::move(parsed->locals));
     node->loops = std::move(parsed->body);
-    give_names(actual, node->place, &node->loops);
+    place_all(node->place, &node->loops);
+    rename_tensors(&node->loops, [&](const std::string& name) {
+      const auto it = actual.find(name);
+      return it == actual.end() ? name : it->second;
+    });
   }
 
-  static void give_names(const std::map<std::string, std::string>& actual, const Place& place, LoopBody* body) {
-    const auto named = [&](const ExprPtr& e) {
-      return rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
-        const auto it = x->op == Op::kRead ? actual.find(x->name) : actual.end();
-        return it == actual.end() ? x : read(it->second, x->type, x->args);
-      });
-    };
+  static void place_all(const Place& place, LoopBody* body) {
     for (LoopStatement& s : *body) {
       s.place = place;
-      if (const auto it = actual.find(s.target); it != actual.end()) s.target = it->second;
-      s.value = named(s.value);
-      s.operand = named(s.operand);
-      give_names(actual, place, &s.body);
-      give_names(actual, place, &s.otherwise);
+      place_all(place, &s.body);
+      place_all(place, &s.otherwise);
     }
   }
 

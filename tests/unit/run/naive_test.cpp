@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "facet/loop_walk.hpp"
+
 #include "src/frontend/json.hpp"
 #include "src/graph/elaborate.hpp"
 #include "src/ops/op_table.hpp"
@@ -133,6 +135,7 @@ TEST(Naive, Operators) {
         for (ExprPtr& c : q.conditions) c = fixed(c);
         q.value = fixed(q.value);
       }
+      rename_tensors(&node.loops, [&](const std::string& name) { return prefix + name; });
       all.nodes.push_back(node);
     }
   }

@@ -25,3 +25,11 @@ install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/facet)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Completion is written by the tool itself, from the table that parses the command line.
+install(CODE [[
+  set(data "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share")
+  file(MAKE_DIRECTORY "${data}/bash-completion/completions" "${data}/zsh/site-functions")
+]])
+install(CODE "execute_process(COMMAND $<TARGET_FILE:facet> completion bash OUTPUT_FILE \"\${data}/bash-completion/completions/facet\" COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND $<TARGET_FILE:facet> completion zsh OUTPUT_FILE \"\${data}/zsh/site-functions/_facet\" COMMAND_ERROR_IS_FATAL ANY)")

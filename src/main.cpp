@@ -14,5 +14,6 @@ void interrupted(int) { ::_exit(130); }
 
 int main(int argc, char** argv) {
   std::signal(SIGINT, interrupted);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is an error of the write, like a full disk
   return facet::run_tool(argc, argv);
 }

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "facet/nearest.hpp"
+#include "src/driver/help.hpp"
 #include "src/driver/options.hpp"
 
 namespace facet {
@@ -45,7 +46,21 @@ constexpr Row kRows[] = {
     {"selftest", "Check every operator's samples, and given programs, on the GPU (or in the GPU-mode interpreter).",
      "facet selftest --target cuda\nfacet selftest --target cuda examples/*/program.json", false},
     {"import", "Read a program from C or ONNX.", "facet import c kernel.c -o kernel.json", false},
+    {"completion", "Print a completion script for bash or zsh.",
+     "source <(facet completion bash)\nfacet completion zsh > ~/.zsh/completions/_facet", false},
 };
+
+// Words that options take; the checks, the help and completion read them here.
+const std::vector<std::string> kStages = {"graph", "statements", "deps", "schedule", "ast", "source"};
+const std::vector<std::string> kSwitches = {"on", "off"};
+const std::vector<std::string> kTargets = {"reference", "openmp", "cuda"};
+
+std::vector<std::string> choices_of(const std::string& option) {
+  if (option == "--stage") return kStages;
+  if (option == "--fusion") return kSwitches;
+  if (option == "--target") return kTargets;
+  return {};
+}
 
 constexpr const char* kEpilogue =
     "A program is a JSON file: tensors, operators, index equations and loop nests. A first one:\n"
@@ -81,7 +96,7 @@ void add_program_options(CLI::App* app, Options* o) {
               "reassociate=strict|tree|free, contract=, approximate=, denormals=", "KEY=VALUE");
   app->add_option("--fusion", o->fusion, "off: every op is its own kernel")
       ->type_name("on|off")
-      ->check(CLI::IsMember({"on", "off"}));
+      ->check(CLI::IsMember(kSwitches));
   app->add_option("--emit", o->emit, "Also write ptx, sass or asm (comma-separated)")->type_name("KINDS");
   app->add_flag("--measure", o->measure, "Measure candidates while planning");
 }
@@ -89,7 +104,7 @@ void add_program_options(CLI::App* app, Options* o) {
 void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
   if (verb == "show")
     app->add_option("--stage", o->stage, "graph, statements, deps, schedule, ast or source (default graph)")
-        ->check(CLI::IsMember({"graph", "statements", "deps", "schedule", "ast", "source"}))
+        ->check(CLI::IsMember(kStages))
         ->type_name("STAGE");
   if (verb == "schedule" || verb == "tune")
     app->add_option("-o,--output", o->output, "Write the recipe here")->type_name("FILE");
@@ -115,6 +130,20 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
   if (verb == "import") {
     app->add_option("source", o->files, "c or onnx, and the file")->required()->expected(2)->type_name("c|onnx FILE");
     app->add_option("-o,--output", o->output, "Write the program here")->type_name("FILE");
+  }
+  if (verb == "completion") app->add_option("shell", o->files, "bash or zsh")->required()->expected(1)->type_name("bash|zsh");
+}
+
+void declare(CLI::App* app, Options* options) {
+  app->set_version_flag("--version", std::string("facet ") + FACET_VERSION, "Print the version");
+  app->require_subcommand(1);
+  app->footer(kEpilogue);
+  for (const Row& row : kRows) {
+    CLI::App* verb = app->add_subcommand(row.verb, row.summary);
+    verb->footer(std::string("Examples:\n") + row.example);
+    if (row.program) add_program_options(verb, options);
+    add_verb_options(verb, row.verb, options);
+    add_common(verb, options);
   }
 }
 
@@ -170,16 +199,7 @@ bool valid_target(const std::string& target) {
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
   CLI::App app("facet compiles JSON tensor programs to fast OpenMP C++ and CUDA C++ by polyhedral scheduling.", "facet");
-  app.set_version_flag("--version", std::string("facet ") + FACET_VERSION);
-  app.require_subcommand(1);
-  app.footer(kEpilogue);
-  for (const Row& row : kRows) {
-    CLI::App* verb = app.add_subcommand(row.verb, row.summary);
-    verb->footer(std::string("Examples:\n") + row.example);
-    if (row.program) add_program_options(verb, &line.options);
-    add_verb_options(verb, row.verb, &line.options);
-    add_common(verb, &line.options);
-  }
+  declare(&app, &line.options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForVersion&) {
@@ -194,10 +214,36 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
     return diagnose(Code::kBadCommandLine, {}, {problem}, suggestions(app, argc, argv));
   }
   line.options.verb = app.get_subcommands()[0]->get_name();
+  if (line.options.measure)
+    return diagnose(Code::kNotInThisVersion, {}, {"--measure"},
+                    {"leave it out: the planner chooses by its model; run --time measures what it chose"});
   if (!valid_target(line.options.target))
-    return diagnose(Code::kBadTarget, {}, {line.options.target},
-                    did_you_mean(line.options.target, {"reference", "openmp", "cuda"}));
+    return diagnose(Code::kBadTarget, {}, {line.options.target}, did_you_mean(line.options.target, kTargets));
   return line;
+}
+
+std::vector<VerbHelp> command_help() {
+  Options unused;
+  CLI::App app("facet", "facet");
+  declare(&app, &unused);
+  std::vector<VerbHelp> verbs;
+  for (const Row& row : kRows) {
+    VerbHelp help{row.verb, row.summary, row.example, "", {}};
+    for (const CLI::Option* o : app.get_subcommand(row.verb)->get_options()) {
+      if (o->get_positional()) {
+        help.arguments = o->get_type_name();
+        continue;
+      }
+      std::string names;
+      for (const std::string& n : o->get_snames()) names += (names.empty() ? "-" : ",-") + n;
+      for (const std::string& n : o->get_lnames()) names += (names.empty() ? "--" : ",--") + n;
+      const bool takes_value = o->get_items_expected_max() > 0;
+      const std::string longest = o->get_lnames().empty() ? "" : "--" + o->get_lnames()[0];
+      help.options.push_back({names, takes_value ? o->get_type_name() : "", o->get_description(), choices_of(longest)});
+    }
+    verbs.push_back(std::move(help));
+  }
+  return verbs;
 }
 
 }  // namespace facet

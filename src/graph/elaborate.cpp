@@ -37,7 +37,10 @@ class Elaborator {
     for (Node& node : program_.nodes) {
       const bool passed_over = reads_broken(node);
       const std::size_t before = errors_.size();
-      if (!passed_over) visit(&node);
+      if (passed_over)
+        known_op(node);
+      else
+        visit(&node);
       if (!passed_over && errors_.size() == before) continue;
       broken_.insert(node.out.begin(), node.out.end());
     }
@@ -121,12 +124,17 @@ class Elaborator {
     node->loops = std::move(parsed->body);
   }
 
+  // A misspelt name is said also where nothing else can be.
+  const OpDef* known_op(const Node& node) {
+    if (node.op == "compute" || node.op == "loops") return nullptr;
+    const OpDef* op = find_op(node.op);
+    if (!op) errors_.push_back(unknown_op(node.op, node.part("/op")));
+    return op;
+  }
+
   void operation(Node* node) {
-    const OpDef* op = find_op(node->op);
-    if (!op) {
-      errors_.push_back(unknown_op(node->op, node->part("/op")));
-      return;
-    }
+    const OpDef* op = known_op(*node);
+    if (!op) return;
     if (const Result<Done> r = give_scalars_dtypes(*node, *op, &program_); !r) return complain(r.errors());
     OpCall call{*node, {}, program_};
     for (const std::string& name : node->in) call.operands.push_back(name.empty() ? Tensor{} : program_.tensors.at(name));

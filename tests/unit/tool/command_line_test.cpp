@@ -1,6 +1,7 @@
 // The tool as a user meets it: exit status, stdout and stderr, JSON documents, files written, hostile input.
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/driver/help.hpp"
 #include "src/driver/options.hpp"
 #include "src/driver/settings.hpp"
 
@@ -139,11 +141,111 @@ TEST_F(Tool, HostileTextsAreAnswered) {
   EXPECT_EQ(error_code("check zero.json"), "json-syntax");
 }
 
+// Every exit status, each failure with its document.
+TEST_F(Tool, ExitStatus) {
+  EXPECT_EQ(facet("check p.json").status, 0);
+  write("illegal.json", R"({"facet": 1, "name": "s", "tensors": {"A": {"dtype": "f32", "shape": [50]}}, "inputs": ["A"],
+    "ops": [{"op": "loops", "inout": "A", "code": "for (int i = 1; i < 50; i++) A[i] = A[i] + A[i-1];"}], "outputs": ["A"]})");
+  write("r.json", R"({"facet_recipe": 1, "variants": [{"groups": [{"ops": ["A"], "steps":
+    [{"do": "parallelize", "statement": "A", "loop": "i"}]}]}]})");
+  const Answer illegal = facet("legal illegal.json --schedule r.json --json");
+  EXPECT_EQ(illegal.status, 1);
+  const Json report = Json::parse(illegal.out);
+  EXPECT_EQ(report["legal"], false);
+  EXPECT_EQ(report["reason"], "dependence");
+  EXPECT_EQ(report["violation"]["array"], "A");
+  EXPECT_EQ(facet("run illegal.json --schedule r.json").status, 1);
+  EXPECT_EQ(error_code("run illegal.json --schedule r.json"), "illegal-step");
+  EXPECT_EQ(facet("check").status, 2);
+  EXPECT_EQ(facet("run p.json --compiler /none/such").status, 3);
+  EXPECT_EQ(error_code("run p.json --compiler /none/such"), "compiler-missing");
+  EXPECT_EQ(error_code("run p.json --measure"), "not-in-this-version");
+}
+
+// Ctrl-C ends with 130 and leaves no file, whole or half.
+TEST_F(Tool, InterruptLeavesNothing) {
+  write("slow.json", R"({"facet": 1, "name": "slow", "tensors": {"x": {"dtype": "f64", "shape": [900, 900]}}, "inputs": ["x"],
+    "ops": [{"op": "matmul", "in": ["x", "x"], "out": "y"}], "outputs": ["y"]})");
+  const std::string command = "cd " + folder_.string() +
+                              "; " FACET_TOOL " run slow.json --target reference --output out >/dev/null 2>&1 & " +
+                              "pid=$!; sleep 0.7; kill -INT $pid; wait $pid; exit $?";
+  const int status = std::system(("bash -mc '" + command + "'").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_FALSE(std::filesystem::exists(path("out/y.npy")));
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_)) files += entry.is_regular_file();
+  EXPECT_EQ(files, 2) << "p.json and slow.json";
+}
+
+// A file that cannot be written whole is not there at all: the limit stands for a full disk.
+TEST_F(Tool, FullDiskIsAnErrorWithoutAFile) {
+  write("big.json", R"({"facet": 1, "name": "big", "tensors": {"x": {"dtype": "f64", "shape": [4000]}}, "inputs": ["x"],
+    "ops": [{"op": "neg", "in": "x", "out": "y"}], "outputs": ["y"]})");
+  const std::string big =
+      "cd " + folder_.string() + " && ulimit -f 8; " FACET_TOOL " run big.json --target reference --output out 2>err";
+  const int status = std::system(("bash -c '" + big + "'").c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  EXPECT_FALSE(std::filesystem::exists(path("out/y.npy")));
+  std::ifstream err(path("err"));
+  const std::string text(std::istreambuf_iterator<char>(err), {});
+  EXPECT_NE(text.find("error[file-unwritable]"), std::string::npos) << text;
+}
+
+// Two runs that want the same kernel at once share one compilation and both succeed.
+TEST_F(Tool, CacheIsSharedByConcurrentRuns) {
+  const std::string one = "XDG_CACHE_HOME=" + path("cache") + " " FACET_TOOL " run p.json --compiler g++ >/dev/null 2>&1";
+  const std::string command =
+      "cd " + folder_.string() + "; " + one + " & a=$!; " + one + " & b=$!; wait $a; x=$?; wait $b; y=$?; exit $((x + y))";
+  const int status = std::system(("bash -c '" + command + "'").c_str());
+  if (WEXITSTATUS(status) == 6) GTEST_SKIP() << "no g++ here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  int libraries = 0, others = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path("cache/facet")))
+    (entry.path().extension() == ".so" ? libraries : others) += entry.path().extension() != ".lock";
+  EXPECT_EQ(libraries, 1);
+  EXPECT_EQ(others, 0) << "work folders are removed";
+}
+
+TEST_F(Tool, Completion) {
+  write("ask.sh", "source <(" FACET_TOOL
+                  " completion bash)\nCOMP_WORDS=(\"$@\")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_facet\n"
+                  "echo \"${COMPREPLY[@]}\"\n");
+  const auto ask = [&](const std::string& words) {
+    const std::string command = "cd " + folder_.string() + " && bash ask.sh facet " + words;
+    std::FILE* pipe = ::popen(command.c_str(), "r");
+    std::array<char, 4096> buffer{};
+    const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe);
+    ::pclose(pipe);
+    return std::string(buffer.data(), n);
+  };
+  EXPECT_EQ(ask("exp"), "explain\n");
+  EXPECT_EQ(ask("show p.json --sta"), "--stage\n");
+  EXPECT_EQ(ask("show p.json --stage s"), "statements schedule source\n");
+  EXPECT_EQ(ask("check p.j"), "p.json\n");
+  EXPECT_EQ(ask("run p.json --target c"), "cuda\n");
+  const std::string zsh = facet("completion zsh").out;
+  EXPECT_EQ(zsh.rfind("#compdef facet\n", 0), 0u);
+  for (const VerbHelp& verb : command_help()) EXPECT_NE(zsh.find("    " + verb.name + ") _arguments"), std::string::npos);
+  EXPECT_EQ(error_code("completion fish"), "bad-command-line");
+}
+
+TEST(Commands, PageIsUpToDate) {
+  const std::string file = FACET_SOURCE_DIR "/docs/commands.md", expected = commands_markdown(command_help());
+  if (std::getenv("FACET_BLESS")) std::ofstream(file) << expected;
+  std::ifstream in(file);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), expected);
+}
+
 TEST_F(Tool, HelpTeaches) {
-  for (const char* verb : {"", "check", "show", "schedule", "legal", "compile", "run", "explain", "diff", "fuzz", "doctor"}) {
-    const Answer a = facet(std::string(verb) + " --help");
-    EXPECT_EQ(a.status, 0) << verb;
-    EXPECT_NE(a.out.find("facet " + std::string(verb)), std::string::npos) << a.out;
+  EXPECT_EQ(facet("--help").status, 0);
+  for (const VerbHelp& verb : command_help()) {
+    const Answer a = facet(verb.name + " --help");
+    EXPECT_EQ(a.status, 0) << verb.name;
+    EXPECT_NE(a.out.find("Usage: facet " + verb.name), std::string::npos) << a.out;
+    EXPECT_NE(a.out.find("Examples:\n"), std::string::npos) << a.out;
+    EXPECT_NE(a.out.find("facet " + verb.name, a.out.find("Examples:\n")), std::string::npos) << a.out;
+    for (const OptionHelp& o : verb.options) EXPECT_FALSE(o.text.empty()) << verb.name << " " << o.names;
   }
   EXPECT_EQ(facet("--version").out, "facet " FACET_VERSION "\n");
 }

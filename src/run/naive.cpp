@@ -2,6 +2,7 @@
 #include "src/run/naive.hpp"
 
 #include "src/run/naive/printer.hpp"
+#include "src/run/reference/spread.hpp"
 #include "src/run/uses.hpp"
 
 namespace facet {
@@ -10,6 +11,7 @@ namespace {
 
 using naive::Piece;
 using naive::Printer;
+using reference::has_recurrences;
 
 bool is_scalar(const Tensor& t) { return t.local && t.shape.empty(); }
 
@@ -45,11 +47,11 @@ void print_result(Printer& p, TextWriter& out, const Tensor& t, std::size_t posi
   out.close();
 }
 
-// run(): loads, the nodes in order with tensors freed after their last use, results.
+// compute(): loads, then the nodes in order with tensors freed after their last use; give(): the results.
 std::string run_text(Printer& p) {
   const Program& program = p.program();
   TextWriter out(1);
-  out.open("void run(const std::int64_t* symbols, const void* const* inputs, void* const* outputs, float* const* bounds)");
+  out.open("void compute(const std::int64_t* symbols, const void* const* inputs)");
   if (program.symbols.empty()) out.line("(void)symbols;");
   for (std::size_t s = 0; s < program.symbols.size(); ++s)
     out.line(p.symbol_name(program.symbols[s].name) + " = symbols[" + std::to_string(s) + "];");
@@ -65,20 +67,51 @@ std::string run_text(Printer& p) {
       if (last.at(name) == n && !is_output(program, name) && !is_scalar(program.tensor(name)))
         out.line(p.tensor_name(name) + ".release();");
   }
+  out.close();
+  out.open("void give(void* const* outputs, float* const* bounds) const");
   for (std::size_t o = 0; o < program.outputs.size(); ++o) print_result(p, out, program.tensor(program.outputs[o]), o);
   out.close();
   return out.text();
 }
 
-std::string entry_text(const Printer& p) {
+// Bounds of floating outputs from the spread of further runs (loop nests only: nothing else recurs).
+void print_spread(Printer& p, TextWriter& out) {
+  std::vector<std::string> fields;
+  for (const std::string& name : p.program().outputs)
+    if (is_float(p.program().tensor(name).dtype)) fields.push_back(p.tensor_name(name));
+  if (fields.empty()) return;
+  p.use(Piece::kSpread);
+  std::string vague;
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    const std::string name = "spread_" + std::to_string(k);
+    out.line("naive_impl::Spread " + name + "(program." + fields[k] + ");");
+    vague += (vague.empty() ? "" : " || ") + name + ".vague";
+  }
+  out.open("for (naive_impl::g_seed = 1; (" + vague +
+           ") && naive_impl::g_seed <= naive_impl::kSpreadRuns; ++naive_impl::g_seed)");
+  out.line("naive_impl::Naive other;");
+  out.line("other.compute(symbols, inputs);");
+  for (std::size_t k = 0; k < fields.size(); ++k) out.line("spread_" + std::to_string(k) + ".add(other." + fields[k] + ");");
+  out.close();
+  out.line("naive_impl::g_seed = 0;");
+  for (std::size_t k = 0; k < fields.size(); ++k)
+    out.line("spread_" + std::to_string(k) + ".tighten(program." + fields[k] + ");");
+}
+
+std::string entry_text(Printer& p) {
   const std::string name = "naive_" + p.program().name;
   const bool gathers = p.pieces().count(Piece::kGather) != 0;
-  std::string text = "extern \"C\" std::int64_t " + name +
-                     "(const std::int64_t* symbols, const void* const* inputs, void* const* outputs, float* const* bounds) {\n";
-  if (gathers) text += "  naive_impl::g_gathers = 0;\n";
-  text += "  naive_impl::Naive().run(symbols, inputs, outputs, bounds);\n  return " +
-          std::string(gathers ? "naive_impl::g_gathers" : "0") + ";\n}\n";
-  return text + "extern \"C\" const char* " + name + "_gather() { return " +
+  TextWriter out(0);
+  out.open("extern \"C\" std::int64_t " + name +
+           "(const std::int64_t* symbols, const void* const* inputs, void* const* outputs, float* const* bounds)");
+  if (gathers) out.line("naive_impl::g_gathers = 0;");
+  out.line("naive_impl::Naive program;");
+  out.line("program.compute(symbols, inputs);");
+  if (has_recurrences(p.program())) print_spread(p, out);
+  out.line("program.give(outputs, bounds);");
+  out.line(std::string("return ") + (gathers ? "naive_impl::g_gathers" : "0") + ";");
+  out.close();
+  return out.text() + "extern \"C\" const char* " + name + "_gather() { return " +
          (gathers ? "naive_impl::g_first_gather.c_str()" : "\"\"") + "; }\n";
 }
 
@@ -100,9 +133,10 @@ std::string print_naive(const Program& program) {
       " as plain loops: what every element should be, and how far a correct kernel may be from it.\n"
       "#include <cmath>\n#include <cstdint>\n#include <cstring>\n#include <limits>\n#include <string>\n#include <vector>\n\n"
       "namespace naive_impl {\n\n";
+  const std::string entry = entry_text(p);
   text += naive::prelude_text(p.pieces()) + naive::function_wrappers(p.functions());
   text += "struct Naive {\n" + fields + "\n" + p.out.text() + run + "};\n\n}  // namespace naive_impl\n\n";
-  return text + entry_text(p);
+  return text + entry;
 }
 
 }  // namespace facet

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "src/run/reference/nodes.hpp"
+#include "src/run/reference/spread.hpp"
 #include "src/run/reference/storage.hpp"
 #include "src/run/uses.hpp"
 
@@ -21,8 +22,9 @@ using reference::Storage;
 // One run: the storage map and who still needs which tensor.
 class Run {
  public:
-  Run(const Program& program, const SymbolValues& symbols, const HostTensors& tensors)
+  Run(const Program& program, const SymbolValues& symbols, const HostTensors& tensors, std::uint64_t seed)
       : program_(program), symbols_(symbols), tensors_(tensors) {
+    compiler_.seed = seed;
     compiler_.symbols = &symbols_;
     compiler_.storage = &storage_;
     compiler_.flush_denormals = program.numerics.flush_denormals;
@@ -112,10 +114,9 @@ class Run {
   std::int64_t wanted_bytes_ = 0;
 };
 
-}  // namespace
-
-Result<ReferenceRun> run_reference(const Program& program, const SymbolValues& symbols, const HostTensors& tensors) {
-  Run run(program, symbols, tensors);
+Result<ReferenceRun> run_once(const Program& program, const SymbolValues& symbols, const HostTensors& tensors,
+                              std::uint64_t seed) {
+  Run run(program, symbols, tensors, seed);
   try {
     return run.run();
   } catch (const std::bad_alloc&) {
@@ -123,6 +124,21 @@ Result<ReferenceRun> run_reference(const Program& program, const SymbolValues& s
   } catch (const std::length_error&) {
     return diagnose(Code::kOutOfMemory, {}, {"the reference value of " + run.wanted(), std::to_string(run.wanted_bytes())});
   }
+}
+
+}  // namespace
+
+Result<ReferenceRun> run_reference(const Program& program, const SymbolValues& symbols, const HostTensors& tensors) {
+  Result<ReferenceRun> run = run_once(program, symbols, tensors, 0);
+  if (!run || !reference::has_recurrences(program) || !reference::bounds_are_vague(*run)) return run;
+  reference::Spread spread(*run);
+  for (std::uint64_t seed = 1; seed <= reference::kSpreadRuns; ++seed) {
+    const Result<ReferenceRun> moved = run_once(program, symbols, tensors, seed);
+    if (!moved) return moved;
+    spread.add(*moved);
+  }
+  spread.tighten(*run);
+  return run;
 }
 
 HostTensors outputs_of(const ReferenceRun& run) {

@@ -33,13 +33,24 @@ template <int P> double rounded(double x) {
 }
 // True if no rounding was needed to get x (this program computes in f64, so f64 results count only if they are short).
 template <int P> bool exact(double x) { return P == 53 ? std::fabs(x) < 0x1p32 && x * 0x1p20 == std::nearbyint(x * 0x1p20) : rounded<P>(x) == x; }
+// Set, every rounded result is one unit off, up or down as a hash of its bits and the seed has it.
+static std::uint64_t g_seed = 0;
+template <int P> double moved(double v) {
+  if (g_seed == 0) return v;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &v, sizeof bits);
+  bits = (bits ^ g_seed) * 0x9E3779B97F4A7C15;
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB;
+  return bits >> 63 ? v + Facts<P>::unit * v : v - Facts<P>::unit * v;
+}
 // Adds one operation's rounding to the propagated error p; overflow becomes infinity.
 template <int P> Real<P> finish(double v, double p, double ulps = 1) {
   using F = Facts<P>;
   if (p == 0 && ulps == 1 && exact<P>(v)) return {v, 0};
   const double size = std::fabs(v), b = p + ulps * (F::unit * size + F::tiny);
-  if (size + b <= F::largest) return {v, b};
-  if (!(b < kInf) || !F::wide) return {v, kInf};
+  if (size + b <= F::largest) return {moved<P>(v), b};
+  if (!(b < kInf) || !F::wide) return {moved<P>(v), kInf};
   if (P != 53 && size - b > F::largest) return {std::copysign(kInf, v), 0};
   return {v, P == 53 ? b : kInf};
 }
@@ -66,7 +77,7 @@ template <int P> Real<P> operator/(Real<P> a, Real<P> b) {
   const double v = a.v / b.v, room = std::fabs(b.v) - b.b;
   if (!std::isfinite(v)) return corners([](double x, double y) { return x / y; }, a, b, v);
   if (std::isinf(b.v)) return {v, a.b < kInf ? 0 : kInf};
-  if (!(room > 0)) return {v, kInf};
+  if (!(room > 0)) return {moved<P>(v), kInf};
   return finish<P>(v, (a.b + std::fabs(v) * b.b) / room);
 }
 // max and min propagate NaN; they are continuous, so their interval is made of the operands' ends.
@@ -294,6 +305,38 @@ template <int P> struct Sum {
 };
 )";
 
+constexpr const char* kSpread =
+    R"(// Running bounds of a recurrence grow until they allow anything. Where an output has such bounds the program runs again a few
+// times with its roundings moved at random: 16 times the largest distance between runs bounds the elements of that output.
+// Elements that move as far as the output is large hang on a comparison and stay as they are.
+constexpr std::uint64_t kSpreadRuns = 3;
+template <int P> struct Spread {
+  const Array<Real<P>>& base;
+  double size = 0, share = std::fmin(0.25, 64 * std::sqrt(Facts<P>::unit)), largest = 0;
+  bool vague = false;
+  std::vector<bool> jumps;
+  explicit Spread(const Array<Real<P>>& of) : base(of), jumps(of.value.size()) {
+    double sum = 0, count = 0;
+    for (double v : base.value) if (std::isfinite(v)) sum += v * v, count += 1;
+    size = count > 0 ? std::sqrt(sum / count) : 0;
+    for (std::size_t k = 0; k < base.bound.size(); ++k)
+      vague = vague || (std::isfinite(base.value[k]) && !(static_cast<double>(base.bound[k]) <= share * size));
+  }
+  void add(const Array<Real<P>>& other) {
+    for (std::size_t k = 0; k < jumps.size(); ++k) {
+      const double distance = std::fabs(other.value[k] - base.value[k]);
+      if (!(distance <= share * size)) jumps[k] = true;
+      else largest = std::fmax(largest, distance);
+    }
+  }
+  void tighten(Array<Real<P>>& to) const {
+    const float most = static_cast<float>(16 * (largest + Facts<P>::unit * size));
+    for (std::size_t k = 0; vague && k < to.bound.size(); ++k)
+      if (!jumps[k] && std::isfinite(to.value[k]) && most < to.bound[k]) to.bound[k] = most;
+  }
+};
+)";
+
 constexpr const char* kProduct = R"(template <int P> struct Product {
   Real<P> x{1, 0};
   void add(Real<P> t) { x = x * t; }
@@ -408,7 +451,7 @@ struct PieceText {
 constexpr PieceText kPieces[] = {
     {Piece::kReal, kReal},           {Piece::kFmaxFmin, kFmaxFmin}, {Piece::kMath, kMath},         {Piece::kPower, kPower},
     {Piece::kRemainder, kRemainder}, {Piece::kWhole, kWhole},       {Piece::kIntegers, kIntegers}, {Piece::kIndex, kIndex},
-    {Piece::kArray, kArray},         {Piece::kStores, kStores},     {Piece::kSum, kSum},           {Piece::kProduct, kProduct},
+    {Piece::kArray, kArray},         {Piece::kStores, kStores},     {Piece::kSum, kSum}, {Piece::kSpread, kSpread},          {Piece::kProduct, kProduct},
     {Piece::kExtremum, kExtremum},   {Piece::kFold, kFold},         {Piece::kArg, kArg},           {Piece::kGather, kGather},
     {Piece::kHalf, kHalf},           {Piece::kBrain, kBrain}};
 
@@ -431,6 +474,12 @@ const std::set<std::string>& prelude_words() {
                                               "Array",
                                               "Scalar",
                                               "Sum",
+                                              "Spread",
+                                              "moved",
+                                              "g_seed",
+                                              "kSpreadRuns",
+                                              "compute",
+                                              "give",
                                               "Product",
                                               "Extremum",
                                               "Fold",

@@ -19,6 +19,7 @@ enum class Piece : std::uint8_t {
   kArray,
   kStores,
   kSum,
+  kSpread,
   kProduct,
   kExtremum,
   kFold,

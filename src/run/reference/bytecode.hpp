@@ -154,6 +154,7 @@ struct Compiler {
   const SymbolValues* symbols = nullptr;
   std::map<std::string, std::unique_ptr<Storage>>* storage = nullptr;
   bool flush_denormals = false;
+  std::uint64_t seed = 0;            // FloatFacts::seed of every instruction
   std::map<std::string, int> slots;  // of the node being compiled
   int slot_count = 0;
   int registers = 0;

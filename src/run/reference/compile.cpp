@@ -39,7 +39,7 @@ int Compiler::slot_of(const std::string& name) {
 
 int Compiler::push(Code& code, Instruction instruction) {
   instruction.to = registers++;
-  if (is_float(instruction.type)) instruction.facts = float_facts(instruction.type, flush_denormals);
+  if (is_float(instruction.type)) instruction.facts = float_facts(instruction.type, flush_denormals, seed);
   code.instructions.push_back(instruction);
   return instruction.to;
 }
@@ -161,7 +161,7 @@ int Compiler::emit_reduce(Code& code, const ExprPtr& e) {
   reduce.kind = r.kind;
   reduce.type = e->type;
   reduce.body_type = r.body->type;
-  if (is_float(e->type)) reduce.facts = float_facts(e->type, flush_denormals);
+  if (is_float(e->type)) reduce.facts = float_facts(e->type, flush_denormals, seed);
   for (const Range& range : r.ranges)
     reduce.ranges.push_back({slot_of(range.name), compile_index(range.lower), compile_index(range.upper)});
   for (const ExprPtr& condition : r.conditions) reduce.conditions.push_back(compile(condition));

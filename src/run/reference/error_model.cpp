@@ -57,7 +57,7 @@ Value divide(DType type, const FloatFacts& facts, Value a, Value b) {
   if (!std::isfinite(v)) return nonfinite(Op::kDiv, a, b, v);
   if (std::isinf(b.f)) return float_value(v, std::isinf(a.bound) ? kAmbiguous : 0);
   const double room = std::fabs(b.f) - b.bound;
-  if (room <= 0) return float_value(v, kAmbiguous);
+  if (room <= 0) return float_value(moved(facts, v), kAmbiguous);
   return finish(type, facts, v, (a.bound + std::fabs(v) * b.bound) / room);
 }
 
@@ -141,21 +141,21 @@ double propagate_unary(Op op, Value a, double v) {
 
 }  // namespace
 
-FloatFacts float_facts(DType type, bool flush_denormals) {
+FloatFacts float_facts(DType type, bool flush_denormals, std::uint64_t seed) {
   // Unit roundoffs 2^-p, plus 2^-52 for f64, where the reference rounds as coarsely as the kernel.
   switch (type) {
-    case DType::kF64: return {0x1p-52, flush_denormals ? 0x1p-1021 : 0x1p-1073, std::numeric_limits<double>::max(), true};
-    case DType::kF16: return {0x1.004p-11, 0x1p-24, 65504.0, false};
-    case DType::kBF16: return {0x1.02p-8, flush_denormals ? 0x1p-126 : 0x1p-133, 0x1.FEp127, false};
-    default: return {0x1.00001p-24, flush_denormals ? 0x1p-126 : 0x1p-149, std::numeric_limits<float>::max(), true};
+    case DType::kF64: return {0x1p-52, flush_denormals ? 0x1p-1021 : 0x1p-1073, std::numeric_limits<double>::max(), true, seed};
+    case DType::kF16: return {0x1.004p-11, 0x1p-24, 65504.0, false, seed};
+    case DType::kBF16: return {0x1.02p-8, flush_denormals ? 0x1p-126 : 0x1p-133, 0x1.FEp127, false, seed};
+    default: return {0x1.00001p-24, flush_denormals ? 0x1p-126 : 0x1p-149, std::numeric_limits<float>::max(), true, seed};
   }
 }
 
 Value finish_slow(DType type, const FloatFacts& facts, double v, double propagated, double ulp_factor) {
   const double size = std::fabs(v);
   const double bound = propagated + ulp_factor * (facts.unit * size + facts.tiny);
-  if (!(bound < kAmbiguous) || std::isnan(v)) return float_value(v, kAmbiguous);
-  if (size + bound <= facts.largest) return float_value(v, bound);
+  if (!(bound < kAmbiguous) || std::isnan(v)) return float_value(moved(facts, v), kAmbiguous);
+  if (size + bound <= facts.largest) return float_value(moved(facts, v), bound);
   // Beyond the largest value: a kernel of this precision has infinity; a 16-bit type may have been computed wider.
   if (type == DType::kF64) return float_value(v, bound);
   if (facts.wide && size - bound > facts.largest) return float_value(std::copysign(kAmbiguous, v), 0);

@@ -6,6 +6,8 @@
 // every correct kernel and keeps bound 0; so integer-valued float programs stay exact.
 #pragma once
 
+#include <cstring>
+
 #include "src/run/reference/value.hpp"
 
 namespace facet::reference {
@@ -13,13 +15,24 @@ namespace facet::reference {
 // exp, log, tanh, erf, ... of the generated code are within this many ulps (codegen/openmp/prelude states its own).
 constexpr double kMathUlps = 4;
 
+// The value after a rounding of its own: one unit up or down, as a hash of its bits and the seed has it.
+inline double moved(const FloatFacts& facts, double v) {
+  if (facts.seed == 0) return v;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &v, sizeof bits);
+  bits = (bits ^ facts.seed) * 0x9E3779B97F4A7C15;  // the finalizer of SplitMix64 decides
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB;
+  return bits >> 63 ? v + facts.unit * v : v - facts.unit * v;
+}
+
 // Adds the rounding of one operation of `type` to the propagated error; turns overflow into infinity or ambiguity.
 Value finish_slow(DType type, const FloatFacts& facts, double v, double propagated, double ulp_factor);
 
 inline Value finish(DType type, const FloatFacts& facts, double v, double propagated) {
   if (propagated == 0 && std::fabs(v) <= facts.largest && representable(type, v)) return float_value(v, 0);
   const double bound = propagated + facts.unit * std::fabs(v) + facts.tiny;
-  if (std::fabs(v) + bound <= facts.largest) return float_value(v, bound);
+  if (std::fabs(v) + bound <= facts.largest) return float_value(moved(facts, v), bound);
   return finish_slow(type, facts, v, propagated, 1);
 }
 

@@ -49,7 +49,7 @@ LoopCode compile_statement(Compiler& compiler, const LoopStatement& s) {
   for (const ExprPtr& e : s.subscripts) code.subscripts.push_back(compiler.compile_index(e));
   if (s.value) code.value = compiler.compile(s.value);
   if (!code.target->is_float) return code;
-  code.facts = float_facts(code.target->dtype, compiler.flush_denormals);
+  code.facts = float_facts(code.target->dtype, compiler.flush_denormals, compiler.seed);
   if (s.update == ReduceKind::kSum && s.operand) {
     code.operand = compiler.compile(s.operand);
     if (code.target->magnitudes.empty()) code.target->magnitudes.assign(static_cast<std::size_t>(code.target->count), 0.0F);

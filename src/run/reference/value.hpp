@@ -43,8 +43,9 @@ struct FloatFacts {
   double tiny;     // largest absolute error of one operation near zero (underflow)
   double largest;  // largest finite value
   bool wide;       // kernels compute in exactly this precision (f32, f64); 16-bit types may be computed wider
+  std::uint64_t seed = 0;  // nonzero: every rounded result is moved by one unit, up or down at random (reference/spread.hpp)
 };
-FloatFacts float_facts(DType type, bool flush_denormals);
+FloatFacts float_facts(DType type, bool flush_denormals, std::uint64_t seed = 0);
 
 // True if a result that is this f64 `value` is a value of `type` without rounding. The reference computes in f64, so for f64
 // the value itself cannot tell whether it was rounded: there only multiples of 2^-20 below 2^32 count, which roundings never

@@ -14,6 +14,7 @@
 #include "src/ops/op_table.hpp"
 #include "src/ops/samples.hpp"
 #include "src/run/inputs.hpp"
+#include "src/run/verify.hpp"
 #include "support/hand_made.hpp"
 #include "support/naive_support.hpp"
 
@@ -68,6 +69,39 @@ TEST(Naive, Equations) {
               "b[i] = sum[k, l](x[i, k] * x[i, l]) where l < k for k in 0..7, l in 0..7"]}],
     "outputs": ["s", "m", "g", "t", "q", "w", "v", "z", "n", "f", "d", "p", "b"]})json"),
                       {{"N", 9}});
+}
+
+// A stable filter of order two: running bounds grow like 1.8^i where the values stay near 1.
+Program filter_program() {
+  return read_text(R"json({"facet": 1, "name": "filter", "symbols": {"N": {"min": 3, "max": 999, "default": 300}},
+    "tensors": {"x": {"dtype": "f32", "shape": ["N"]}, "y": {"dtype": "f32", "shape": ["N"]}, "q": {"dtype": "f64", "shape": ["N"]}},
+    "inputs": ["x"],
+    "ops": [{"op": "loops", "in": ["N", "x"], "out": ["y", "q"],
+      "code": ["y[0] = x[0]; y[1] = x[1]; q[0] = 1.0;",
+               "for (int i = 2; i < N; i++) y[i] = x[i] + 1.2f * y[i-1] - 0.6f * y[i-2];",
+               "for (int i = 1; i < N; i++) q[i] = (x[i] - 2.0 * q[i-1]) / (3.0 - q[i-1] / (1.0 + q[i-1] * q[i-1]));"]}],
+    "outputs": ["y", "q"]})json");
+}
+
+TEST(Naive, RecurrencesHaveBoundsThatTell) {
+  const Program p = filter_program();
+  const SymbolValues sizes = {{"N", 300}};
+  expect_naive_agrees(p, sizes);
+  const HostTensors in = *make_inputs(p, sizes, 5, {});
+  const ReferenceRun run = *run_reference(p, sizes, in);
+  for (const auto& [name, most] : {std::pair<std::string, float>{"y", 1e-4F}, {"q", 1e-11F}})
+    for (const float b : run.outputs.at(name).bounds) ASSERT_LE(b, most) << name;
+  // The filter as an f32 kernel would compute it is within them; one with a coefficient slightly off is not.
+  const auto kernel = [&](float c) {
+    HostTensors results = outputs_of(run);
+    HostTensor& y = results.at("y");
+    for (std::int64_t i = 2; i < 300; ++i)
+      y.set(i, static_cast<float>(in.at("x").get(i)) + c * static_cast<float>(y.get(i - 1)) -
+                   0.6F * static_cast<float>(y.get(i - 2)));
+    return verify(p, run, results, true).verified;
+  };
+  EXPECT_TRUE(kernel(1.2F));
+  EXPECT_FALSE(kernel(1.2005F));
 }
 
 TEST(Naive, Loops) {

@@ -1,24 +1,18 @@
-// keep_in_registers: memory that a loop updates in place lives in named values
-// while the loop runs.
+// keep_in_registers: memory that a loop updates in place lives in named values while the loop runs.
 //
-//                                                     let h0_0_0 = h0[i0,
-//                                                     j0..], h0_0_16 = h0[i0,
-//                                                     j0 + 16..], ...
+//                                                     let h0_0_0 = h0[i0, j0..], h0_0_16 = h0[i0, j0 + 16..], ...
 //   for k                                             for k
-//     h0[i0, j0..] += a[i0, k] * b[k, j0..]     -->     set h0_0_0 = fma(a[i0,
-//     k], b[k, j0..], h0_0_0) h0[i0, j0 + 16..] += ... set h0_0_16 = ...
+//     h0[i0, j0..] += a[i0, k] * b[k, j0..]     -->     set h0_0_0 = fma(a[i0, k], b[k, j0..], h0_0_0)
+//     h0[i0, j0 + 16..] += ...                          set h0_0_16 = ...
 //                                                     h0[i0, j0..] = h0_0_0 ...
 //
-// For each serial loop, outermost first: a written place (buffer, subscripts,
-// lanes, mask) whose subscripts do not change in the loop, and from which every
-// other access to the buffer in the loop is certainly apart. The load and store
-// around the loop must not touch what the program would not: either the loop
-// surely runs and the access in it is unconditional, or the same place is
-// stored next to the loop anyway (an `init` before, say); else both go under
-// `if (the loop runs)`. Not done: padded or atomic accesses, loops with
-// parallel loops or barriers in them, more than kMaxPlaces places. Known
-// elsewhere as scalar replacement (Callahan, Carr, Kennedy 1990) or register
-// promotion.
+// For each serial loop, outermost first: a written place (buffer, subscripts, lanes, mask) whose subscripts do not change in
+// the loop, and from which every other access to the buffer in the loop is certainly apart. The load and store around the loop
+// must not touch what the program would not: either the loop surely runs and the access in it is unconditional, or the same
+// place is stored next to the loop anyway (an `init` before, say); else both go under `if (the loop runs)`. A place that every
+// iteration first overwrites carries nothing from one to the next: it is left to the loops inside, for a load in front would
+// read what nothing may have written yet. Not done: padded or atomic accesses, loops with parallel loops or barriers in them,
+// more than kMaxPlaces places. Known elsewhere as scalar replacement (Callahan, Carr, Kennedy 1990) or register promotion.
 #include "codegen/passes/lanes.hpp"
 
 #include <algorithm>
@@ -55,8 +49,7 @@ bool can_hold(const LoopList& body) {
   return good;
 }
 
-// Does the block itself certainly store to the place (loops that surely run
-// included)?
+// Does the block itself certainly store to the place (loops that surely run included)?
 bool certainly_stores(const LoopList& block, const Access& place, Facts facts) {
   for (const LoopPtr& n : block) {
     if (const Store* s = as<Store>(n))
@@ -72,12 +65,24 @@ bool certainly_stores(const LoopList& block, const Access& place, Facts facts) {
   return false;
 }
 
+// Is the block's first access to the place a store that does not depend on what was there?
+bool begins_with_store(const LoopList& block, const Access& place) {
+  for (const LoopPtr& n : block) {
+    if (const Sequence* s = as<Sequence>(n); s && begins_with_store(s->body, place)) return true;
+    const std::vector<Access> all = accesses_of(LoopList{n});
+    const auto touches = std::count_if(all.begin(), all.end(), [&](const Access& a) { return !disjoint(a, place); });
+    if (touches == 0) continue;
+    const Store* s = as<Store>(n);
+    return s && !s->update && touches == 1 && same_place(access_of(*s, place.type), place);
+  }
+  return false;
+}
+
 class Registers {
  public:
   explicit Registers(Context& context) : context_(context) {}
 
-  // keep: how many loops from here on are perfectly nested for an enclosing
-  // loop's collapse clause.
+  // keep: how many loops from here on are perfectly nested for an enclosing loop's collapse clause.
   LoopList in_block(const LoopList& block, Facts facts, int keep = 0) {
     LoopList out;
     for (std::size_t i = 0; i < block.size(); ++i) {
@@ -125,7 +130,7 @@ class Registers {
     std::vector<Place> places;
     for (const Access& a : all) {
       if (!a.writes || a.atomic || a.padded || (a.lanes > 1 && a.lane_stride != 1) || inside.count(a.buffer) ||
-          known(places, a) || varies(a, inside) || !apart_from_others(a, all))
+          known(places, a) || varies(a, inside) || !apart_from_others(a, all) || begins_with_store(f.body, a))
         continue;
       Place p{a, "", false};
       Facts running = facts;

@@ -30,6 +30,18 @@ TEST(GpuSelftest, EveryExampleAtRaggedSizes) {
   }
 }
 
+TEST(GpuSelftest, EveryPolybenchProgramAtSmallSizes) {
+  int programs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(FACET_SOURCE_DIR "/bench/polybench")) {
+    if (entry.path().extension() != ".json" || entry.path().filename() == "sizes.json") continue;
+    const Result<GpuCase> c = file_case(entry.path().string(), 7);
+    ASSERT_TRUE(c.ok()) << to_text(c.errors());
+    expect_verified(*c);
+    ++programs;
+  }
+  EXPECT_EQ(programs, 30);
+}
+
 TEST(GpuSelftest, WithoutAGpuTheReasonIsGiven) {
   const Result<GpuCaseResult> r = check_on_gpu(operator_cases().front(), GpuExecutor::kDevice, 1, false);
   if (r.ok()) GTEST_SKIP() << "there is a GPU";

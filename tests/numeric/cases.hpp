@@ -11,6 +11,7 @@
 
 #include "facet/host_tensor.hpp"
 #include "facet/program.hpp"
+#include "support/paths.hpp"
 
 namespace facet::stored {
 
@@ -107,7 +108,7 @@ inline bool near(double x, double y, double relative) {
 
 inline std::vector<std::filesystem::path> files() {
   std::vector<std::filesystem::path> list;
-  for (const auto& entry : std::filesystem::directory_iterator(FACET_SOURCE_DIR "/tests/numeric/stored"))
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_path("tests/numeric/stored")))
     list.push_back(entry.path());
   std::sort(list.begin(), list.end());
   return list;

@@ -11,6 +11,7 @@
 #include "src/ops/op_table.hpp"
 #include "src/run/reference.hpp"
 #include "tests/numeric/cases.hpp"
+#include "support/paths.hpp"
 
 namespace facet {
 namespace {
@@ -116,7 +117,7 @@ TEST(StoredCoverage, EveryOperatorAndAttribute) {
 
 // A comparison that cannot fail would prove nothing.
 TEST(StoredCoverage, AWrongResultIsSeen) {
-  Json c = stored::read_file(FACET_SOURCE_DIR "/tests/numeric/stored/contraction.json")[0];
+  Json c = stored::read_file(test::source_path("tests/numeric/stored/contraction.json"))[0];
   ASSERT_EQ(run_case(c), "");
   c["out"][0]["values"][0] = c["out"][0]["values"][0].get<double>() + 0.001;
   EXPECT_NE(run_case(c), "");

@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "support/paths.hpp"
+
 namespace facet::test {
 
 // examples/*/program.json, sorted.
 inline std::vector<std::string> example_files() {
   std::vector<std::string> files;
-  for (const auto& folder : std::filesystem::directory_iterator(FACET_SOURCE_DIR "/examples")) {
+  for (const auto& folder : std::filesystem::directory_iterator(test::source_path("examples"))) {
     const std::filesystem::path file = folder.path() / "program.json";
     if (std::filesystem::exists(file)) files.push_back(file.string());
   }

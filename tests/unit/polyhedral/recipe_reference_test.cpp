@@ -6,12 +6,13 @@
 #include <sstream>
 
 #include "polyhedral/facet_polyhedral.hpp"
+#include "support/paths.hpp"
 
 namespace facet {
 namespace {
 
 TEST(RecipeReference, IsUpToDate) {
-  const std::string file = FACET_SOURCE_DIR "/docs/recipe.md";
+  const std::string file = test::source_path("docs/recipe.md");
   if (std::getenv("FACET_BLESS")) std::ofstream(file) << recipe_reference();
   std::ifstream stream(file);
   std::stringstream text;

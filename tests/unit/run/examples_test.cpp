@@ -9,6 +9,7 @@
 #include "src/run/inputs.hpp"
 #include "src/run/reference.hpp"
 #include "support/examples.hpp"
+#include "support/paths.hpp"
 
 namespace facet {
 namespace {
@@ -50,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(All, ExampleReference, testing::ValuesIn(test::example_
 
 // The share of the first `count` test images that the program's reference classifies as their label says.
 double accuracy(const std::string& folder, std::int64_t count) {
-  const std::string examples = FACET_SOURCE_DIR "/examples/";
+  const std::string examples = test::source_path("examples/");
   const Program program = example(examples + folder + "/program.json");
   HostTensor images = *read_npy(examples + "digits/test_images.npy", {});
   const HostTensor labels = *read_npy(examples + "digits/test_labels.npy", {});

@@ -13,6 +13,7 @@
 #include "src/driver/help.hpp"
 #include "src/driver/options.hpp"
 #include "src/driver/settings.hpp"
+#include "support/paths.hpp"
 
 namespace facet {
 namespace {
@@ -41,7 +42,7 @@ class Tool : public testing::Test {
 
   // stdout only; stderr is dropped.
   Answer facet(const std::string& arguments) {
-    const std::string command = "cd " + folder_.string() + " && " FACET_TOOL " " + arguments + " 2>/dev/null";
+    const std::string command = "cd " + folder_.string() + " && " + test::tool_path() + " " + arguments + " 2>/dev/null";
     std::FILE* pipe = ::popen(command.c_str(), "r");
     Answer answer;
     std::array<char, 4096> buffer;

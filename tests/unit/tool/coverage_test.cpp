@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "facet/result.hpp"
+#include "support/paths.hpp"
 
 namespace facet {
 namespace {
@@ -18,7 +19,7 @@ const std::set<std::string> kNotTriggered = {
 
 std::string all_test_text() {
   std::ostringstream text;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(FACET_SOURCE_DIR "/tests")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::source_path("tests"))) {
     const std::string kind = entry.path().extension();
     if (entry.path().filename() != "coverage_test.cpp" && (kind == ".cpp" || kind == ".txt" || kind == ".hpp"))
       text << std::ifstream(entry.path()).rdbuf();

@@ -10,6 +10,7 @@
 
 #include "src/driver/pipeline.hpp"
 #include "tests/unit/tool/error_cases.hpp"
+#include "support/paths.hpp"
 
 namespace facet {
 namespace {
@@ -42,12 +43,12 @@ std::string pattern_text(Code code) {
 }
 
 std::string answer_of(const ErrorCase& c) {
-  const Result<Program> program = check_text(c.text, std::string(FACET_SOURCE_DIR) + "/tests/errors/program.json");
+  const Result<Program> program = check_text(c.text, test::source_path("tests/errors/program.json"));
   if (program) return "";
   for (Diagnostic d : program.errors()) {
     if (code_name(d.code) != c.code) continue;
     std::string text = to_text(d);
-    const std::string folder = std::string(FACET_SOURCE_DIR) + "/tests/errors/";
+    const std::string folder = test::source_path("tests/errors/");
     for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) text.erase(at, folder.size());
     return text;
   }
@@ -58,7 +59,7 @@ std::string answer_of(const ErrorCase& c) {
 std::map<std::string, ErrorCase> examples() {
   constexpr std::size_t kLongest = 300;
   std::map<std::string, ErrorCase> shortest;
-  for (const ErrorCase& c : all_error_cases(FACET_SOURCE_DIR "/tests/errors")) {
+  for (const ErrorCase& c : all_error_cases(test::source_path("tests/errors"))) {
     if (c.body.size() > kLongest) continue;
     const auto [it, fresh] = shortest.emplace(c.code, c);
     if (!fresh && c.body.size() < it->second.body.size()) it->second = c;
@@ -82,7 +83,7 @@ std::string error_index() {
 }
 
 TEST(ErrorIndex, PageIsUpToDate) {
-  const std::string path = FACET_SOURCE_DIR "/docs/errors.md", expected = error_index();
+  const std::string path = test::source_path("docs/errors.md"), expected = error_index();
   if (std::getenv("FACET_BLESS")) std::ofstream(path) << expected;
   std::ostringstream found;
   found << std::ifstream(path).rdbuf();

@@ -9,6 +9,7 @@
 
 #include "src/driver/pipeline.hpp"
 #include "tests/unit/tool/error_cases.hpp"
+#include "support/paths.hpp"
 
 namespace facet {
 namespace {
@@ -17,7 +18,7 @@ class Errors : public testing::TestWithParam<ErrorCase> {};
 
 TEST_P(Errors, AreAnsweredWithCodeAndPlace) {
   const ErrorCase& c = GetParam();
-  const Result<Program> program = check_text(c.text, std::string(FACET_SOURCE_DIR) + "/tests/errors/case.json");
+  const Result<Program> program = check_text(c.text, test::source_path("tests/errors/case.json"));
   ASSERT_FALSE(program) << c.where << " is accepted:\n" << c.text;
   std::string found;
   for (const Diagnostic& d : program.errors()) {
@@ -36,7 +37,7 @@ TEST_P(Errors, AreAnsweredWithCodeAndPlace) {
   EXPECT_NE(hit, program.errors().end()) << c.where << ": expected " << c.code << " at " << c.pointer << ", found\n" << found;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, Errors, testing::ValuesIn(all_error_cases(FACET_SOURCE_DIR "/tests/errors")),
+INSTANTIATE_TEST_SUITE_P(Table, Errors, testing::ValuesIn(all_error_cases(test::source_path("tests/errors"))),
                          [](const testing::TestParamInfo<ErrorCase>& info) {
                            std::string name = info.param.where + "_" + info.param.code;
                            std::replace_if(
@@ -48,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Errors, testing::ValuesIn(all_error_cases(FACET_
 // At least 250 mistakes, no two alike.
 TEST(ErrorTable, IsLargeAndDistinct) {
   std::map<std::string, std::string> first;  // text -> where
-  for (const ErrorCase& c : all_error_cases(FACET_SOURCE_DIR "/tests/errors")) {
+  for (const ErrorCase& c : all_error_cases(test::source_path("tests/errors"))) {
     const auto [it, fresh] = first.emplace(c.text, c.where);
     EXPECT_TRUE(fresh) << c.where << " repeats " << it->second;
   }

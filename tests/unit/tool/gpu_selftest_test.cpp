@@ -1,5 +1,6 @@
 // Every operator's samples and every example in the GPU-mode interpreter: right, and without a finding.
 #include "src/driver/gpu_selftest.hpp"
+#include "support/paths.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ TEST(GpuSelftest, EveryOperatorSample) {
 }
 
 TEST(GpuSelftest, EveryExampleAtRaggedSizes) {
-  for (const auto& entry : std::filesystem::directory_iterator(FACET_SOURCE_DIR "/examples")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_path("examples"))) {
     const std::string path = entry.path().string() + "/program.json";
     if (!std::filesystem::exists(path)) continue;
     const Result<GpuCase> c = file_case(path, 19);
@@ -32,7 +33,7 @@ TEST(GpuSelftest, EveryExampleAtRaggedSizes) {
 
 TEST(GpuSelftest, EveryPolybenchProgramAtSmallSizes) {
   int programs = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(FACET_SOURCE_DIR "/bench/polybench")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_path("bench/polybench"))) {
     if (entry.path().extension() != ".json" || entry.path().filename() == "sizes.json") continue;
     const Result<GpuCase> c = file_case(entry.path().string(), 7);
     ASSERT_TRUE(c.ok()) << to_text(c.errors());

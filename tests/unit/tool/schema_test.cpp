@@ -9,6 +9,7 @@
 #include "src/frontend/json.hpp"
 #include "tests/unit/tool/error_cases.hpp"
 #include "tests/unit/tool/schema.hpp"
+#include "support/paths.hpp"
 
 namespace facet {
 namespace {
@@ -21,13 +22,13 @@ std::string text_of(const std::filesystem::path& path) {
 }
 
 Schema schema(const std::string& name) {
-  return Schema(nlohmann::json::parse(text_of(std::string(FACET_SOURCE_DIR) + "/docs/schema/" + name + ".schema.json")));
+  return Schema(nlohmann::json::parse(text_of(test::source_path("docs/schema/") + name + ".schema.json")));
 }
 
 TEST(Schema, ExamplesAreValid) {
   const Schema program = schema("program");
   int count = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(FACET_SOURCE_DIR "/examples")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::source_path("examples"))) {
     if (entry.path().filename() != "program.json") continue;
     const std::string text = text_of(entry.path());
     EXPECT_TRUE(program.accepts(nlohmann::json::parse(text))) << entry.path();
@@ -48,7 +49,7 @@ TEST(Schema, RefusesWhatTheReaderRefusesForItsForm) {
   const std::set<std::string> elsewhere = {"/tensors/c/data/fill", "/ops/0/in/1", "/tensors/c/data/values/1"};
   const Schema program = schema("program");
   int count = 0;
-  for (const ErrorCase& c : all_error_cases(FACET_SOURCE_DIR "/tests/errors")) {
+  for (const ErrorCase& c : all_error_cases(test::source_path("tests/errors"))) {
     if (!form.count(c.code) || elsewhere.count(c.pointer)) continue;
     const nlohmann::json value = nlohmann::json::parse(c.text, nullptr, false);
     ASSERT_FALSE(value.is_discarded()) << c.where;

@@ -8,12 +8,13 @@
 #include <sstream>
 
 #include "src/ops/op_table.hpp"
+#include "support/paths.hpp"
 
 namespace facet {
 namespace {
 
 TEST(OperatorDocs, PageIsCurrent) {
-  const std::string path = FACET_SOURCE_DIR "/docs/operators.md", want = operators_markdown();
+  const std::string path = test::source_path("docs/operators.md"), want = operators_markdown();
   if (std::getenv("FACET_BLESS")) std::ofstream(path) << want;
   std::ifstream in(path);
   std::stringstream have;

@@ -1,5 +1,6 @@
 // The plugin alone: text in, callable code out, complaints as text. Skipped where the plugin was not built.
 #include "codegen/openmp/jit/jit.hpp"
+#include "support/paths.hpp"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -18,8 +19,8 @@ using testing::HasSubstr;
 class Jit : public testing::Test {
  protected:
   void SetUp() override {
-    plugin_ = dlopen(FACET_JIT_PLUGIN, RTLD_NOW | RTLD_LOCAL);
-    if (!plugin_ && access(FACET_JIT_PLUGIN, F_OK) != 0) GTEST_SKIP() << "built without the plugin";
+    plugin_ = dlopen(facet::test::jit_plugin_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!plugin_ && access(facet::test::jit_plugin_path().c_str(), F_OK) != 0) GTEST_SKIP() << "built without the plugin";
     ASSERT_TRUE(plugin_) << dlerror();
     compile_ = reinterpret_cast<facet::JitCompileFunction>(dlsym(plugin_, "facet_jit_compile"));
     symbol_ = reinterpret_cast<facet::JitSymbolFunction>(dlsym(plugin_, "facet_jit_symbol"));

@@ -1,5 +1,7 @@
 // The doorway to isl: contexts, quotas and watchdog, and the few operations the C++ bindings lack. Nobody else includes isl.
-#pragma once
+// A guard and not #pragma once: this header is precompiled, and GCC tells #pragma once headers apart by their time stamps.
+#ifndef FACET_POLYHEDRAL_ISL_ISL_HPP
+#define FACET_POLYHEDRAL_ISL_ISL_HPP
 
 #include <isl/aff.h>
 #include <isl/ast.h>
@@ -112,3 +114,5 @@ std::string text_of(const isl::pw_aff& pa);
 std::string text_of(const isl::schedule& schedule);
 
 }  // namespace facet
+
+#endif  // FACET_POLYHEDRAL_ISL_ISL_HPP

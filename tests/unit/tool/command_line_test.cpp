@@ -167,8 +167,8 @@ TEST_F(Tool, ExitStatus) {
 TEST_F(Tool, InterruptLeavesNothing) {
   write("slow.json", R"({"facet": 1, "name": "slow", "tensors": {"x": {"dtype": "f64", "shape": [900, 900]}}, "inputs": ["x"],
     "ops": [{"op": "matmul", "in": ["x", "x"], "out": "y"}], "outputs": ["y"]})");
-  const std::string command = "cd " + folder_.string() +
-                              "; " FACET_TOOL " run slow.json --target reference --output out >/dev/null 2>&1 & " +
+  const std::string command = "cd " + folder_.string() + "; " + test::tool_path() +
+                              " run slow.json --target reference --output out >/dev/null 2>&1 & " +
                               "pid=$!; sleep 0.7; kill -INT $pid; wait $pid; exit $?";
   const int status = std::system(("bash -mc '" + command + "'").c_str());
   EXPECT_EQ(WEXITSTATUS(status), 130);
@@ -182,8 +182,8 @@ TEST_F(Tool, InterruptLeavesNothing) {
 TEST_F(Tool, FullDiskIsAnErrorWithoutAFile) {
   write("big.json", R"({"facet": 1, "name": "big", "tensors": {"x": {"dtype": "f64", "shape": [4000]}}, "inputs": ["x"],
     "ops": [{"op": "neg", "in": "x", "out": "y"}], "outputs": ["y"]})");
-  const std::string big =
-      "cd " + folder_.string() + " && ulimit -f 8; " FACET_TOOL " run big.json --target reference --output out 2>err";
+  const std::string big = "cd " + folder_.string() + " && ulimit -f 8; " + test::tool_path() +
+                          " run big.json --target reference --output out 2>err";
   const int status = std::system(("bash -c '" + big + "'").c_str());
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 2);
@@ -195,7 +195,8 @@ TEST_F(Tool, FullDiskIsAnErrorWithoutAFile) {
 
 // Two runs that want the same kernel at once share one compilation and both succeed.
 TEST_F(Tool, CacheIsSharedByConcurrentRuns) {
-  const std::string one = "XDG_CACHE_HOME=" + path("cache") + " " FACET_TOOL " run p.json --compiler g++ >/dev/null 2>&1";
+  const std::string one =
+      "XDG_CACHE_HOME=" + path("cache") + " " + test::tool_path() + " run p.json --compiler g++ >/dev/null 2>&1";
   const std::string command =
       "cd " + folder_.string() + "; " + one + " & a=$!; " + one + " & b=$!; wait $a; x=$?; wait $b; y=$?; exit $((x + y))";
   const int status = std::system(("bash -c '" + command + "'").c_str());
@@ -209,9 +210,9 @@ TEST_F(Tool, CacheIsSharedByConcurrentRuns) {
 }
 
 TEST_F(Tool, Completion) {
-  write("ask.sh", "source <(" FACET_TOOL
-                  " completion bash)\nCOMP_WORDS=(\"$@\")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_facet\n"
-                  "echo \"${COMPREPLY[@]}\"\n");
+  write("ask.sh", "source <(" + test::tool_path() +
+                      " completion bash)\nCOMP_WORDS=(\"$@\")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_facet\n"
+                      "echo \"${COMPREPLY[@]}\"\n");
   const auto ask = [&](const std::string& words) {
     const std::string command = "cd " + folder_.string() + " && bash ask.sh facet " + words;
     std::FILE* pipe = ::popen(command.c_str(), "r");
@@ -232,7 +233,7 @@ TEST_F(Tool, Completion) {
 }
 
 TEST(Commands, PageIsUpToDate) {
-  const std::string file = FACET_SOURCE_DIR "/docs/commands.md", expected = commands_markdown(command_help());
+  const std::string file = test::source_path("docs/commands.md"), expected = commands_markdown(command_help());
   if (std::getenv("FACET_BLESS")) std::ofstream(file) << expected;
   std::ifstream in(file);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), expected);

@@ -15,8 +15,8 @@ namespace facet {
 
 // One decision, done or refused, with its reason. The texts come from the decision itself.
 struct LedgerEntry {
-  std::string
-      kind;  // "fusion" | "contraction" | "tile" | "promotion" | "parallel" | "vector" | "unroll" | "budget" | "partition"
+  std::string kind;  // "fusion" | "contraction" | "tile" | "promotion" | "parallel" | "vector" | "unroll" | "gpu" | "budget" |
+                     // "partition"
   std::string subject;  // "h0 -> h1", "loop i of h0", "array w1"
   bool done = false;
   std::string reason;

@@ -31,7 +31,15 @@ struct Found {
   std::string loop;
 };
 
-bool concurrent(LoopKind kind) { return kind != LoopKind::kSerial && kind != LoopKind::kUnroll && kind != LoopKind::kVector; }
+// May the loop's iterations run in any order and at the same time?
+bool concurrent(const LoopMark& mark) {
+  return mark.kind != LoopKind::kSerial && mark.kind != LoopKind::kUnroll && mark.gpu.stage == 0;
+}
+
+// Lanes and the threads of a reduction keep partial results, so they may carry one.
+bool combines(const LoopMark& mark) {
+  return mark.kind == LoopKind::kVector || (mark.kind == LoopKind::kMapped && mark.gpu.reduces);
+}
 
 class Judge {
  public:
@@ -43,6 +51,14 @@ class Judge {
     for (const Dependence& d : *schedule_.dependences)
       if (!changed || changed->count(d.source) || changed->count(d.sink)) all.push_back({&d, d.relation});
     return at(schedule_.tree, std::move(all));
+  }
+
+  std::map<int, Carried> carried_by_all() {
+    std::map<int, Carried> all;
+    for_each_loop(schedule_.tree, [&](const Tree& l) { all[l.id]; });
+    all_ = &all;
+    run();
+    return all;
   }
 
   // Does loop `id` decide any pair?
@@ -87,14 +103,17 @@ class Judge {
   std::optional<Found> carried_by(const Tree& loop, const Pending& p, const isl::map& backward, const isl::pw_aff& f,
                                   const isl::pw_aff& g) {
     const bool asked = loop.id == asked_ && (count_reductions_ || !free_order(*p.dependence));
-    const bool any_order = concurrent(loop.mark.kind) || (loop.mark.kind == LoopKind::kVector && !free_order(*p.dependence));
-    if (!asked && !any_order) return std::nullopt;
+    const bool any_order = concurrent(loop.mark) && !(combines(loop.mark) && free_order(*p.dependence));
+    if (!asked && !any_order && !all_) return std::nullopt;
     const isl::map carried = p.pairs.intersect(compare_map(f, Compare::kLess, g)).unite(backward);
     if (carried.is_empty()) return std::nullopt;
     if (asked) carried_ = true;
+    if (all_) (free_order(*p.dependence) ? (*all_)[loop.id].reduction : (*all_)[loop.id].other) = true;
     if (!any_order) return std::nullopt;
-    return Found{loop.mark.kind == LoopKind::kVector ? "vector" : "parallel", p.dependence, carried,
-                 loop.names.at(p.dependence->source)};
+    const char* const question = loop.mark.kind == LoopKind::kVector   ? "vector"
+                                 : loop.mark.kind == LoopKind::kMapped ? "mapped"
+                                                                       : "parallel";
+    return Found{question, p.dependence, carried, loop.names.at(p.dependence->source)};
   }
 
   std::optional<Found> at_sequence(const Tree& node, std::vector<Pending> pending) {
@@ -123,6 +142,7 @@ class Judge {
   int asked_ = -2;
   bool count_reductions_ = false;
   bool carried_ = false;
+  std::map<int, Carried>* all_ = nullptr;
 };
 
 // A statement's place in the tree: what the judgement of its dependences depends on. isl values are shared, so that pointers
@@ -143,7 +163,7 @@ void places_of(const TreePtr& node, TreePlace& prefix, std::map<int, TreePlace>&
   std::map<int, TreePlace> below;
   TreePlace none;
   places_of(node->children[0], none, below);
-  const std::int64_t mark = static_cast<std::int64_t>(node->mark.kind);
+  const std::int64_t mark = static_cast<std::int64_t>(node->mark.kind) + 100 * node->mark.gpu.reduces;
   for (auto& [s, place] : below) {
     TreePlace mine = prefix;
     mine.emplace_back(node->member.at(s).get(), mark);
@@ -216,6 +236,8 @@ std::optional<Violation> find_violation(const Schedule& schedule, const Schedule
     return describe(schedule, *found);
   return find_storage_violation(schedule, legal_before, changed);
 }
+
+std::map<int, Carried> carried_dependences(const Schedule& schedule) { return Judge(schedule).carried_by_all(); }
 
 bool carries_dependence(const Schedule& schedule, int loop, bool count_reductions) {
   return Judge(schedule).carries(loop, count_reductions);

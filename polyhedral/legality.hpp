@@ -4,6 +4,7 @@
 // no dependence. Storage: does every read of a contracted or promoted array still get the value it has in the Scop.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ namespace facet {
 
 // One violated pair: the lexicographically smallest, symbols first.
 struct Violation {
-  std::string question;  // "order" | "parallel" | "vector" | "storage"
+  std::string question;  // "order" | "parallel" | "vector" | "mapped" | "storage"
   DependenceKind kind = DependenceKind::kFlow;
   std::string array;
   std::vector<std::int64_t> element;
@@ -31,6 +32,14 @@ std::string to_text(const Violation& violation);
 // Throws isl's exceptions: call it inside guarded(). With `legal_before`, a schedule of the same Scop that was judged legal,
 // only dependences of statements whose place in the tree changed are judged again.
 std::optional<Violation> find_violation(const Schedule& schedule, const Schedule* legal_before = nullptr);
+
+// What each loop's iterations depend on, for all loops of the tree: the same judgement in one descent.
+struct Carried {
+  bool reduction = false;  // updates of one place by one operation
+  bool other = false;
+  bool none() const { return !reduction && !other; }
+};
+std::map<int, Carried> carried_dependences(const Schedule& schedule);  // by loop id
 
 // May this loop run its iterations in any order? (used by the planner; the same judgement as find_violation's)
 bool carries_dependence(const Schedule& schedule, int loop, bool count_reductions);

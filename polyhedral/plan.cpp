@@ -16,9 +16,10 @@ namespace {
 std::vector<Step> plan_group(Schedule schedule, const ScheduleOptions& options, const Budget& budget, Ledger& ledger) {
   GroupPlanner planner(std::move(schedule), options, budget, ledger);
   if (options.target.rfind("cuda", 0) == 0) {
-    // Tiles, threads and vectors of a GPU are chosen where loops go to blocks and threads (codegen/cuda/map.hpp).
     plan_fusion(planner);
+    plan_gpu_order(planner);
     plan_contraction_of_arrays(planner);
+    plan_gpu(planner);
     return planner.steps();
   }
   plan_contractions(planner);

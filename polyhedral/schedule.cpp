@@ -74,6 +74,13 @@ isl::map outer_schedule(const Schedule& schedule, int statement, int at) {
   return map_to_values(domain, values);
 }
 
+std::string walked_iterator(const Schedule& schedule, const Tree& loop, int statement) {
+  const Statement& s = schedule.statement(statement);
+  for (std::size_t i = 0; i < s.iterators.size(); ++i)
+    if (loop.member.at(statement).plain_is_equal(output_dimension(s.domain, static_cast<unsigned>(i)))) return s.iterators[i];
+  return "";
+}
+
 bool padded_reads(const Schedule& schedule, const std::string& array, int at) {
   bool found = false;
   for (const int s : statements_of(at < 0 ? schedule.tree : find_loop(schedule.tree, at)))

@@ -53,6 +53,9 @@ int common_loop(const Schedule& schedule, const std::string& array);
 // { S[i] -> [values of the loops around S, outermost first, down to and including loop `at`] }
 isl::map outer_schedule(const Schedule& schedule, int statement, int at);
 
+// The statement's own iterator that the loop walks, "" when the loop's member is not a plain iterator.
+std::string walked_iterator(const Schedule& schedule, const Tree& loop, int statement);
+
 // Does a statement of the tree below loop `at` (-1: anywhere) read `array` with a padding value? Such a read compares with the
 // array's own bounds, which a smaller buffer does not know.
 bool padded_reads(const Schedule& schedule, const std::string& array, int at);

@@ -45,8 +45,9 @@ std::set<std::string> updated_inputs(const Program& p) {
   return names;
 }
 
-// for i.. : target[i..] = source[i..]
-Kernel copy_kernel(const std::string& name, const Tensor& t, const std::string& target, const std::string& source) {
+// for i.. : target[i..] = source[i..]. It belongs to no group, so no recipe maps it to a GPU.
+Kernel copy_kernel(const std::string& name, const Tensor& t, const std::string& target, const std::string& source,
+                   bool for_gpu) {
   Store s;
   s.statement = target + ".copy";
   s.buffer = target;
@@ -60,6 +61,12 @@ Kernel copy_kernel(const std::string& name, const Tensor& t, const std::string& 
     f.iterator = "d" + std::to_string(d);
     f.lower = idx(0);
     f.upper = t.shape[d];
+    if (for_gpu) {
+      f.kind = LoopKind::kMapped;
+      f.gpu.grid = static_cast<int>(t.shape.size() - 1 - d);
+      f.gpu.block = f.gpu.grid == 0 ? 0 : -1;
+      f.gpu.threads = f.gpu.grid == 0 ? 256 : 1;
+    }
     f.body = std::move(body);
     body = {make_loop(std::move(f))};
   }
@@ -75,7 +82,7 @@ Kernel copy_kernel(const std::string& name, const Tensor& t, const std::string& 
 class ProgramScheduler {
  public:
   ProgramScheduler(const Program& program, const Recipe& recipe, const ScheduleOptions& options)
-      : program_(program), recipe_(recipe), budget_(budget_of(options)) {
+      : program_(program), recipe_(recipe), budget_(budget_of(options)), for_gpu_(options.target == "cuda") {
     LoopProgram& loops = result_.loops;
     loops.name = program.name;
     loops.symbols = program.symbols;
@@ -178,13 +185,14 @@ class ProgramScheduler {
       given.name = source;
       loops.buffers.push_back(given);
       std::replace(loops.inputs.begin(), loops.inputs.end(), name, source);
-      loops.kernels.insert(loops.kernels.begin(), copy_kernel("copy_" + name, t, name, source));
+      loops.kernels.insert(loops.kernels.begin(), copy_kernel("copy_" + name, t, name, source, for_gpu_));
     }
   }
 
   const Program& program_;
   const Recipe& recipe_;
   Budget budget_;
+  bool for_gpu_ = false;
   bool several_ = false;  // more than one variant is ever taken
   Scheduled result_;
   std::set<std::string> used_;

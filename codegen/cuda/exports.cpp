@@ -1,6 +1,8 @@
 // Launches and their checks in plain CUDA runtime calls, for a reader who has only the exported folder.
 #include "codegen/cuda/exports.hpp"
 
+#include <algorithm>
+
 #include "codegen/c_family.hpp"
 #include "codegen/openmp/prelude.hpp"
 
@@ -91,9 +93,9 @@ class ExportPrinter {
   }
 
   // "const int64_t N = args.N;" for the symbols that what follows needs.
-  void symbol_lines(const std::set<std::string>& wanted) {
+  void symbol_lines(const std::set<std::string>& wanted, const std::string& args = "args.") {
     for (const auto& [symbol, field] : face_.symbols)
-      if (wanted.count(symbol.name)) w_.line("const int64_t " + sizes_.index_name(symbol.name) + " = args." + field + ";");
+      if (wanted.count(symbol.name)) w_.line("const int64_t " + sizes_.index_name(symbol.name) + " = " + args + field + ";");
   }
 
   void print_carve() {
@@ -164,9 +166,12 @@ class ExportPrinter {
   // A kernel's launch: sizes, the opt-in for large shared memory, the arguments, the error.
   void print_launch(const CudaLaunch& l) {
     const bool workspace = uses_workspace(l);
-    w_.open("inline int " + launcher(l) + "(const " + face_.args_type() + "& args, const " +
-            (workspace ? "Workspace& arrays, " : "") + "cudaStream_t stream)");
+    std::string host;
+    for (const For& f : l.host) host += "int64_t " + sizes_.index_name(f.iterator) + ", ";
+    w_.open("inline int " + launcher(l) + "(const " + face_.args_type() + "& args, " +
+            (workspace ? "const Workspace& arrays, " : "") + host + "cudaStream_t stream)");
     w_.line("(void)args;");
+    for (const For& f : l.host) w_.line("(void)" + sizes_.index_name(f.iterator) + ";");
     std::set<std::string> wanted = names_in({l.grid[0], l.grid[1], l.grid[2]});
     symbol_lines(wanted);
     for (std::size_t a = 0; a < 3; ++a) w_.line(std::string("const int64_t grid_") + "xyz"[a] + " = " + size(l.grid[a]) + ";");
@@ -179,9 +184,11 @@ class ExportPrinter {
     std::vector<std::string> arguments;
     for (const std::string& b : l.buffers)
       arguments.push_back(face_.field_of(b).empty() ? "arrays." + fields_.of("buffer", b) : "args." + face_.field_of(b));
-    for (const std::string& s : l.symbols)
-      for (const auto& [symbol, field] : face_.symbols)
-        if (symbol.name == s) arguments.push_back("args." + field);
+    for (const std::string& s : l.symbols) {
+      const auto symbol =
+          std::find_if(face_.symbols.begin(), face_.symbols.end(), [&](const auto& f) { return f.first.name == s; });
+      arguments.push_back(symbol != face_.symbols.end() ? "args." + symbol->second : sizes_.index_name(s));
+    }
     w_.line(l.entry + "<<<dim3((unsigned)grid_x, (unsigned)grid_y, (unsigned)grid_z), dim3(" + std::to_string(l.block[0]) +
             ", " + std::to_string(l.block[1]) + ", " + std::to_string(l.block[2]) + "), " + std::to_string(l.shared_bytes) +
             ", stream>>>(" + join(arguments) + ");");
@@ -190,8 +197,41 @@ class ExportPrinter {
     w_.line("");
   }
 
-  std::string call(const CudaLaunch& l) const {
-    return host_ + "::" + launcher(l) + "(*args, " + (uses_workspace(l) ? "arrays, " : "") + "stream)";
+  std::string call(const CudaLaunch& l) {
+    std::string host;
+    for (const For& f : l.host) host += sizes_.index_name(f.iterator) + ", ";
+    return host_ + "::" + launcher(l) + "(*args, " + (uses_workspace(l) ? "arrays, " : "") + host + "stream)";
+  }
+
+  // Calls in order inside their host loops; neighbours with the same loop share it.
+  void print_calls(const CudaLaunch* first, const CudaLaunch* last, std::size_t depth = 0) {
+    while (first != last) {
+      if (first->host.size() <= depth) {
+        w_.line("status = " + call(*first) + ";");
+        w_.line("if (status != " + prefix_ + "ok) return status;");
+        ++first;
+        continue;
+      }
+      const For& f = first->host[depth];
+      const CudaLaunch* end = first + 1;
+      while (end != last && end->host.size() > depth && end->host[depth].iterator == f.iterator) ++end;
+      const std::string name = sizes_.index_name(f.iterator);
+      w_.open("for (int64_t " + name + " = " + size(f.lower) + "; " + name + " < " + size(f.upper, Level::kShift) + "; " +
+              name + " += " + std::to_string(f.step) + ")");
+      print_calls(first, end, depth + 1);
+      w_.close();
+      first = end;
+    }
+  }
+
+  static std::set<std::string> host_names(const std::vector<CudaLaunch>& list) {
+    std::vector<ExprPtr> bounds;
+    for (const CudaLaunch& l : list)
+      for (const For& f : l.host) {
+        bounds.push_back(f.lower);
+        bounds.push_back(f.upper);
+      }
+    return names_in(bounds);
   }
 
   void begin(const std::string& verb, const std::vector<CudaLaunch>& list, const std::string& more) {
@@ -209,10 +249,8 @@ class ExportPrinter {
 
   void print_all(const std::string& verb, const std::vector<CudaLaunch>& list) {
     begin(verb, list, "");
-    for (const CudaLaunch& l : list) {
-      w_.line("status = " + call(l) + ";");
-      w_.line("if (status != " + prefix_ + "ok) return status;");
-    }
+    symbol_lines(host_names(list), "args->");
+    print_calls(list.data(), list.data() + list.size());
     w_.line("return " + prefix_ + "ok;");
     w_.close();
     w_.line("");
@@ -220,9 +258,18 @@ class ExportPrinter {
 
   void print_single(const std::vector<CudaLaunch>& list) {
     begin("run_kernel", list, ", int kernel");
+    symbol_lines(host_names(list), "args->");
     w_.open("switch (kernel)");
-    for (std::size_t i = 0; i < list.size(); ++i)
-      w_.line("case " + std::to_string(i) + ": status = " + call(list[i]) + "; break;");
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (list[i].host.empty()) {
+        w_.line("case " + std::to_string(i) + ": status = " + call(list[i]) + "; break;");
+        continue;
+      }
+      w_.open("case " + std::to_string(i) + ":");
+      print_calls(&list[i], &list[i] + 1);
+      w_.line("break;");
+      w_.close();
+    }
     w_.line("default: return " + prefix_ + "no_such_kernel;");
     w_.close();
     w_.line(list.empty() ? "" : "return status;");

@@ -215,8 +215,22 @@ bool has_gpu_axes(const Kernel& kernel) {
   return found;
 }
 
+std::vector<Symbol> launch_symbols(const Kernel& kernel, const std::vector<Symbol>& symbols) {
+  std::vector<Symbol> all = symbols;
+  for (const For& f : kernel.host) {
+    Symbol s;
+    s.name = f.iterator;
+    s.min = interval_of(f.lower, all).low;
+    s.max = interval_of(idx_sub(f.upper, idx(1)), all).high;
+    s.value = s.min;
+    all.push_back(std::move(s));
+  }
+  return all;
+}
+
 Result<Launch> launch_of(const Kernel& kernel, const std::vector<Symbol>& symbols) {
-  return LaunchBuilder(kernel, symbols).build();
+  const std::vector<Symbol> all = launch_symbols(kernel, symbols);
+  return LaunchBuilder(kernel, all).build();
 }
 
 }  // namespace facet

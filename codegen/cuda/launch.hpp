@@ -28,6 +28,9 @@ struct Launch {
 // Does the kernel have a loop on the grid or on threads?
 bool has_gpu_axes(const Kernel& kernel);
 
+// The program's symbols and the iterators of the kernel's host loops, with their ranges.
+std::vector<Symbol> launch_symbols(const Kernel& kernel, const std::vector<Symbol>& symbols);
+
 // Refuses (kGpuLaunch): more than 1024 threads, two loops on one grid axis, grid bounds that depend on other loops, barriers or
 // collectives inside a thread loop that some threads of the block do not execute.
 Result<Launch> launch_of(const Kernel& kernel, const std::vector<Symbol>& symbols);

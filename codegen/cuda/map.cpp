@@ -1,4 +1,4 @@
-// The pieces of a kernel, and which mapping each gets.
+// The pieces of a kernel, and how each is done.
 #include "codegen/cuda/map.hpp"
 
 #include <algorithm>
@@ -12,13 +12,44 @@ namespace {
 
 using passes::as;
 
+// A nest with the loops that the processor runs around it.
+struct Piece {
+  std::vector<For> host;
+  LoopList values;  // repeated where they are used
+  LoopPtr nest;
+};
+
+bool is_staged(const For& f) { return f.kind == LoopKind::kMapped && f.gpu.stage > 0; }
+
+// What has no place is a plain loop of a thread; lanes and processor threads are not asked for here.
+LoopList plain_loops(const LoopList& body, bool mapped_too, passes::Context& context) {
+  LoopList out;
+  for (const LoopPtr& n : body) {
+    LoopPtr inner = passes::rebuild(
+        n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return plain_loops(b, mapped_too, context); });
+    const For* f = as<For>(inner);
+    if (f && (f->kind == LoopKind::kVector || f->kind == LoopKind::kParallel || (f->kind == LoopKind::kMapped && mapped_too))) {
+      if (f->kind != LoopKind::kMapped)
+        context.note("map", f->iterator, false,
+                     "a GPU has no vector lanes or processor threads: serial; map_gpu gives it threads");
+      For plain = *f;
+      plain.kind = LoopKind::kSerial;
+      plain.width = 0;
+      plain.collapse = 1;
+      plain.gpu = GpuPlace{};
+      inner = make_loop(std::move(plain));
+    }
+    out.push_back(inner);
+  }
+  return out;
+}
+
 class ProgramMapper {
  public:
   ProgramMapper(const LoopProgram& program, const GpuMachine& machine, PassLog* log) : original_(program), result_(program) {
     context_.program = &result_;
     context_.machine = machine;
-    context_.strict = program.numerics.reassociate == Numerics::Reassociate::kStrict;
-    for (const Symbol& s : program.symbols) context_.typical[s.name] = s.value;
+    context_.symbols = program.symbols;
     context_.passes = passes::make_context(result_, CpuMachine{}, log);
   }
 
@@ -36,20 +67,26 @@ class ProgramMapper {
   void kernel(const Kernel& k, std::vector<Kernel>* out) {
     passes::enter_kernel(context_.passes, k);
     for (const Buffer& b : result_.buffers) context_.passes.names.take(b.name);
+    for (const Symbol& s : result_.symbols) context_.passes.names.take(s.name);
+    for (const std::string& name : host_names_) context_.passes.names.take(name);
     if (has_gpu_axes(k)) {
       out->push_back(k);
       return;
     }
-    const std::vector<LoopList> pieces = split(folded(passes::simplify(k.body, context_.passes)));
-    for (std::size_t p = 0; p < pieces.size(); ++p) {
+    pieces_.clear();
+    collect(folded(passes::simplify(plain_loops(k.body, false, context_.passes), context_.passes)), Piece{}, {});
+    for (std::size_t p = 0; p < pieces_.size(); ++p) {
       Kernel piece = k;
-      if (pieces.size() > 1) {
-        piece.name = k.name + "_" + std::to_string(p);
+      if (pieces_.size() > 1 || !pieces_[p].host.empty()) {
+        piece.name = pieces_.size() > 1 ? k.name + "_" + std::to_string(p) : k.name;
         piece.flops = piece.bytes = nullptr;
       }
-      piece.body = finish(map_piece(pieces[p]));
+      piece.host = pieces_[p].host;
+      context_.symbols = launch_symbols(piece, result_.symbols);
+      piece.body = finish(map_piece(pieces_[p]));
       out->push_back(std::move(piece));
     }
+    context_.symbols = result_.symbols;
   }
 
   // Intermediates of this kernel alone in the memory of outputs that end them.
@@ -72,36 +109,70 @@ class ProgramMapper {
     return kernels;
   }
 
-  // One list for each nest of the kernel. Values are repeated where they are used; arrays that the kernel owns become
-  // workspace.
-  std::vector<LoopList> split(const LoopList& body) {
-    std::vector<LoopList> pieces;
-    LoopList values;
+  // One piece for each nest. Arrays that several own become workspace. `guards`: conditions around.
+  void collect(const LoopList& body, Piece around, const std::vector<ExprPtr>& guards) {
     for (const LoopPtr& n : body) {
       if (as<Comment>(n)) continue;
+      const For* f = as<For>(n);
+      const If* i = as<If>(n);
       if (const Allocate* a = as<Allocate>(n)) {
         to_workspace(a->buffer);
       } else if (as<Let>(n)) {
-        values.push_back(n);
+        around.values.push_back(n);
+      } else if (f && !gpu::on_grid(*f) && gpu::holds(f->body, gpu::on_grid)) {
+        host_loop(*f, around, guards);
+      } else if (i && gpu::holds({n}, gpu::on_grid)) {
+        std::vector<ExprPtr> inner = guards;
+        inner.push_back(i->condition);
+        collect(i->then, around, inner);
+        inner.back() = unary(Op::kNot, i->condition);
+        collect(i->otherwise, around, inner);
       } else {
-        const auto add = [&](const LoopPtr& nest) {
-          LoopList piece = values;
-          piece.push_back(nest);
-          pieces.push_back(std::move(piece));
-        };
-        const std::vector<LoopPtr> distributed = gpu::distribute(gpu::chain_of(n, result_), context_, &workspace_);
-        if (!distributed.empty()) {
-          for (const LoopPtr& nest : distributed) add(nest);
-        } else if (std::optional<gpu::SplitReduction> split = gpu::split_reduction(n, context_)) {
-          workspace_.push_back(split->partial);
-          add(split->parts);
-          add(split->rest);
-        } else {
-          add(n);
-        }
+        Piece piece = around;
+        piece.nest = guarded(n, guards);
+        add(std::move(piece));
       }
     }
-    return pieces;
+  }
+
+  void host_loop(const For& f, Piece around, const std::vector<ExprPtr>& guards) {
+    For loop = f;
+    loop.body.clear();
+    loop.kind = LoopKind::kSerial;
+    loop.iterator = context_.passes.names.fresh(f.iterator);
+    host_names_.insert(loop.iterator);  // equal names would mean one loop
+    around.host.push_back(loop);
+    collect(passes::substitute(f.body, f.iterator, index(loop.iterator)), around, guards);
+    context_.passes.note("map", f.iterator, true, "a loop of the processor: its kernels are launched once an iteration");
+  }
+
+  // Where the grid's loops are not to see a condition, it stands in the innermost of them.
+  static LoopPtr guarded(const LoopPtr& nest, const std::vector<ExprPtr>& guards) {
+    LoopPtr result = nest;
+    for (std::size_t k = guards.size(); k-- > 0;) {
+      If guard;
+      guard.condition = guards[k];
+      guard.then = {result};
+      result = make_loop(std::move(guard));
+    }
+    return result;
+  }
+
+  void add(Piece piece) {
+    Kernel named;
+    named.host = piece.host;
+    context_.symbols = launch_symbols(named, result_.symbols);
+    const gpu::Chain chain = gpu::chain_of(piece.nest, context_);
+    if (std::optional<gpu::SplitReduction> split = gpu::split_reduction(chain, context_)) {
+      workspace_.push_back(split->partial);
+      Piece rest = piece;
+      piece.nest = split->parts;
+      rest.nest = split->rest;
+      pieces_.push_back(std::move(piece));
+      pieces_.push_back(std::move(rest));
+      return;
+    }
+    pieces_.push_back(std::move(piece));
   }
 
   void to_workspace(const Buffer& local) {
@@ -112,49 +183,46 @@ class ProgramMapper {
     workspace_.push_back(std::move(b));
   }
 
-  LoopList map_piece(const LoopList& piece) {
-    LoopList values(piece.begin(), piece.end() - 1);
-    const gpu::Chain chain = gpu::chain_of(piece.back(), result_);
+  LoopList map_piece(const Piece& piece) {
+    const gpu::Chain chain = gpu::chain_of(piece.nest, context_);
     std::string loops;
     for (const For& f : chain.loops) loops += (loops.empty() ? "" : ", ") + f.iterator;
     const auto note = [&](bool done, const std::string& reason) {
       context_.passes.note("map", loops.empty() ? "the nest" : loops, done, reason);
     };
-    if (std::optional<LoopList> tiles = gpu::map_tiles(chain, context_)) {
-      note(true, "tiles of points a block, several points a thread");
-      return joined(values, std::move(*tiles));
+    const auto with_values = [&](LoopList body) {
+      body.insert(body.begin(), piece.values.begin(), piece.values.end());
+      return body;
+    };
+    if (gpu::holds(chain.body, is_staged)) {
+      std::optional<LoopList> tiles = gpu::map_tiles(chain, context_);
+      note(tiles.has_value(),
+           tiles ? "tiles of points a block, several points a thread" : "no staged tiles: it is no product any more");
+      if (tiles) return with_values(std::move(*tiles));
     }
-    if (std::optional<LoopList> columns = gpu::map_columns(chain, context_)) {
-      note(true, "columns: 32 threads share each point's reduction");
-      return joined(values, std::move(*columns));
-    }
-    if (chain.loops.empty() || gpu::prefers_rows(chain, context_)) {
-      if (std::optional<LoopList> rows = gpu::map_rows(chain, context_)) {
-        note(true, chain.loops.empty() ? "no outer parallel loop: one block"
-                                       : "one block an iteration: memory runs along an inner loop");
-        return joined(values, std::move(*rows));
-      }
-      note(false, "a block an iteration: a local array does not fit shared memory");
+    if (gpu::holds(chain.body, gpu::in_block)) {
+      const bool shared = !chain.loops.empty() && gpu::in_block(chain.loops.back());
+      std::optional<LoopList> body = shared ? gpu::map_columns(chain, context_) : gpu::map_rows(chain, context_);
+      note(body.has_value(), !body           ? "the block's threads cannot share it: a local array does not fit shared memory"
+                             : shared        ? "columns: the threads of a block share each point's reduction"
+                             : loops.empty() ? "no loop on the grid: one block"
+                                             : "one block an iteration");
+      if (body) return with_values(std::move(*body));
     }
     if (chain.loops.empty()) {
-      note(true, "one thread: nothing is parallel");
-      return joined(values, {gpu::agent_loop(LoopKind::kThreadX, context_.passes.names.fresh("t"), idx(1), {piece.back()})});
+      note(true, "one thread: nothing is mapped");
+      return with_values({gpu::agent_loop(LoopKind::kThreadX, context_.passes.names.fresh("t"), idx(1), {piece.nest})});
     }
-    note(true, "one point a thread");
+    note(true, gpu::in_block(chain.loops.back()) ? "one or several points a thread" : "one thread a block");
     // Not before: contracted, a reduction is no fact any more that rows could use.
     gpu::Chain contracted = chain;
     contracted.body = passes::contract_locals(chain.body, context_.passes);
-    return joined(values, gpu::map_points(contracted, context_));
-  }
-
-  static LoopList joined(LoopList a, LoopList b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
+    return with_values(gpu::map_points(contracted, context_));
   }
 
   // The thread's own program as the processor passes leave it: no needless guards, accumulators in named values.
   LoopList finish(LoopList body) {
-    body = passes::simplify(body, context_.passes);
+    body = passes::simplify(plain_loops(body, true, context_.passes), context_.passes);
     body = passes::hoist_values(body, context_.passes);
     body = passes::keep_in_registers(body, context_.passes);
     body = passes::forward_stores(body, context_.passes);
@@ -165,7 +233,9 @@ class ProgramMapper {
   const LoopProgram& original_;
   LoopProgram result_;
   gpu::MapContext context_;
+  std::vector<Piece> pieces_;  // of the kernel at hand
   std::vector<Buffer> workspace_;
+  std::set<std::string> host_names_;
 };
 
 }  // namespace

@@ -1,16 +1,14 @@
-// map_to_gpu: a scheduled loop tree in original nesting -> kernels with block and thread loops.
+// map_to_gpu: a scheduled loop tree, its loops mapped by recipe steps -> kernels with block and thread loops.
 //
-// Policy for loops that no recipe step has mapped. Parallel loops are those marked kParallel (judged by exact dependences) and
-// those whose iterations the loop tree itself shows to touch different elements. Each top-level nest of a kernel becomes one
-// GPU kernel, in order:
-//   points   its outer parallel loops go to the grid and to threads, one point a thread (or a few, for plain elementwise
-//            bodies); the loop that runs along memory goes to thread x, so that accesses coalesce
-//   rows     when an inner loop runs along memory instead (softmax, normalisation, row sums): one block for each iteration of
-//            the outer loops; inner parallel loops are strided over its threads, reductions are partial sums and a collective,
-//            what remains is done by one thread or by each on its own copy; barriers stand between conflicting accesses only
-//   tiles    sums of products over enough points: tiles in shared memory and registers
-//   columns  long reductions for each of few points along memory: 32 threads share a point
-//   one      what has no parallel loop runs in one thread
+// Nothing is chosen here: a kMapped loop goes where its GpuPlace says. Each top-level nest of a kernel becomes one GPU kernel,
+// in order; a plain loop around grid loops becomes a host loop of the kernels inside. By the places of its loops a nest is done
+// as
+//   tiles    staged sums of products: tiles in shared memory and registers
+//   columns  threads share the reduction of each of a block's points
+//   rows     inner loops are strided over a block's threads, reductions are partial sums and a collective, what remains is done
+//            by one thread or by each on its own copy; barriers stand between conflicting accesses only
+//   points   an iteration of the grid's loops, or a few, a thread
+//   one      what has no mapped loop runs in one thread
 // Kernels that already have block or thread loops are left as they are.
 #pragma once
 

@@ -16,10 +16,6 @@ using passes::as;
 
 namespace {
 
-constexpr std::int64_t kSide = 32;
-constexpr double kFewPoints = 200000;  // below one full set of threads of a large device (132 x 2048)
-constexpr double kLongSum = 256;
-
 class ColumnMapper {
  public:
   ColumnMapper(const Chain& chain, MapContext& context) : chain_(chain), context_(context) {}
@@ -28,28 +24,15 @@ class ColumnMapper {
     std::optional<SingleReduction> single = single_reduction_of(chain_.body);
     if (!single || chain_.loops.empty()) return std::nullopt;
     sum_ = std::move(*single);
-    double points = 1, length = 1;
-    for (const For& f : chain_.loops) points *= typical_trips(f, context_);
-    for (const For& f : sum_.nest.loops) length *= typical_trips(f, context_);
     x_ = chain_.loops.back();
-    double best_inner = 0;
     for (const For& f : sum_.nest.loops)
-      best_inner = std::max(best_inner, coalesced_accesses(chain_.body, f.iterator, context_));
-    const bool along = coalesced_accesses(chain_.body, x_.iterator, context_) > best_inner;
-    if (!along || points >= kFewPoints || length < kLongSum || typical_trips(x_, context_) < kSide) return std::nullopt;
-    if (nest_moves_with_itself()) return std::nullopt;
+      if (in_block(f)) shared_ = &f;
+    if (!in_block(x_) || !shared_ || !of_symbols(shared_->lower, context_) || !of_symbols(shared_->upper, context_))
+      return std::nullopt;
     return build();
   }
 
  private:
-  // The strided loop's bounds must not depend on the nest's other loops.
-  bool nest_moves_with_itself() {
-    shared_ = &sum_.nest.loops.front();
-    for (const For& f : sum_.nest.loops)
-      if (typical_trips(f, context_) > typical_trips(*shared_, context_)) shared_ = &f;
-    return !of_symbols(shared_->lower, *context_.program) || !of_symbols(shared_->upper, *context_.program);
-  }
-
   std::string fresh(const std::string& base) { return context_.passes.names.fresh(base); }
 
   LoopList with_partial(const LoopList& body) const {
@@ -66,20 +49,13 @@ class ColumnMapper {
         For strided = *f;
         strided.kind = LoopKind::kSerial;
         strided.lower = iteration(*f, index(ty_));
-        strided.step = f->step * kSide;
+        strided.step = f->step * shared_->gpu.threads;
+        strided.gpu = GpuPlace{};
         inner = make_loop(std::move(strided));
       }
       out.push_back(inner);
     }
     return out;
-  }
-
-  LoopPtr guarded(ExprPtr condition, LoopList body) const {
-    If guard;
-    guard.condition = std::move(condition);
-    guard.then = std::move(body);
-    guard.is_tail_guard = true;
-    return make_loop(std::move(guard));
   }
 
   LoopList build() {
@@ -89,18 +65,19 @@ class ColumnMapper {
     tx_ = fresh("tx");
     ty_ = fresh("ty");
     const std::string bx = fresh("bx"), y = fresh("y");
+    const std::int64_t wide = x_.gpu.threads, high = shared_->gpu.threads;
     const ReduceKind kind = *sum_.nest.store.update;
     const DType type = sum_.nest.store.value->type;
-    const ExprPtr x = iteration(x_, idx_add(idx_mul(idx(kSide), index(bx)), index(tx_)));
+    const ExprPtr x = iteration(x_, idx_add(idx_mul(idx(wide), index(bx)), index(tx_)));
     const ExprPtr inside = binary(Op::kLt, x, x_.upper);
     Buffer sums;
     sums.name = sums_;
     sums.dtype = type;
-    sums.extents = {idx(kSide), idx(kSide)};
+    sums.extents = {idx(high), idx(wide)};
     sums.space = MemorySpace::kShared;
     sums.comment = "partial results: [y][x]";
     LoopList body = {make_loop(Allocate{sums}), make_loop(Let{part_, type, 1, passes::identity_of(kind, type), true})};
-    body.push_back(guarded(inside, with_partial({sum_.node})));
+    body.push_back(tail_guard(inside, with_partial({sum_.node})));
     Store put;
     put.statement = sum_.nest.store.statement;
     put.buffer = sums_;
@@ -108,10 +85,8 @@ class ColumnMapper {
     put.value = value_of(part_, type);
     body.push_back(make_loop(std::move(put)));
     body.push_back(make_loop(Barrier{Scope::kBlock, "partial results of " + sum_.nest.store.statement + " -> their total"}));
-    For fold;
-    fold.iterator = y;
+    For fold = counted(y, idx(high));
     fold.lower = idx(1);
-    fold.upper = idx(kSide);
     fold.body = {make_loop(
         Set{total_, binary(passes::operator_of(kind), value_of(total_, type), read(sums_, type, {index(y), index(tx_)}))})};
     Store add = sum_.nest.store;
@@ -121,17 +96,12 @@ class ColumnMapper {
     last.insert(last.end(), sum_.before.begin(), sum_.before.end());
     last.push_back(make_loop(std::move(add)));
     last.insert(last.end(), sum_.after.begin(), sum_.after.end());
-    body.push_back(guarded(binary(Op::kAnd, binary(Op::kEq, index(ty_), idx(0)), inside), std::move(last)));
+    body.push_back(tail_guard(binary(Op::kAnd, binary(Op::kEq, index(ty_), idx(0)), inside), std::move(last)));
     body = passes::substitute(body, x_.iterator, x);
-    body = {
-        agent_loop(LoopKind::kThreadY, ty_, idx(kSide), {agent_loop(LoopKind::kThreadX, tx_, idx(kSide), std::move(body))})};
+    body = {agent_loop(LoopKind::kThreadY, ty_, idx(high), {agent_loop(LoopKind::kThreadX, tx_, idx(wide), std::move(body))})};
     std::vector<For> grid(chain_.loops.begin(), chain_.loops.end() - 1);
-    For blocks;
-    blocks.iterator = bx;
-    blocks.lower = idx(0);
-    blocks.upper = idx_floordiv(idx_add(trips_of(x_), idx(kSide - 1)), kSide);
-    grid.push_back(std::move(blocks));
-    return on_grid(grid, std::move(body), context_);
+    grid.push_back(counted(bx, idx_floordiv(idx_add(trips_of(x_), idx(wide - 1)), wide)));
+    return to_grid(grid, std::move(body), context_);
   }
 
   const Chain& chain_;
@@ -144,9 +114,6 @@ class ColumnMapper {
 
 }  // namespace
 
-std::optional<LoopList> map_columns(const Chain& chain, MapContext& context) {
-  if (context.strict) return std::nullopt;
-  return ColumnMapper(chain, context).run();
-}
+std::optional<LoopList> map_columns(const Chain& chain, MapContext& context) { return ColumnMapper(chain, context).run(); }
 
 }  // namespace facet::gpu

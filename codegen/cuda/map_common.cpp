@@ -1,30 +1,31 @@
-// Finding parallel loops and reductions in a loop tree, and putting loops on the grid.
+// Finding grid loops and reductions in a loop tree, and putting loops on the grid.
 #include "codegen/cuda/map_internal.hpp"
 
 #include <algorithm>
-#include <cmath>
-
-#include "codegen/passes/tiles.hpp"
+#include <functional>
 
 namespace facet::gpu {
 
 using passes::as;
 
-bool is_parallel(const LoopPtr& node) {
-  const For* f = as<For>(node);
-  if (f == nullptr) return false;
-  if (f->kind == LoopKind::kParallel) return true;
-  if (f->kind != LoopKind::kSerial && f->kind != LoopKind::kVector) return false;
-  return passes::independent({node}, {f->iterator});
+bool on_grid(const For& f) { return f.kind == LoopKind::kMapped && f.gpu.grid >= 0; }
+bool in_block(const For& f) { return f.kind == LoopKind::kMapped && f.gpu.block >= 0; }
+
+bool holds(const LoopList& body, bool (*wanted)(const For& f)) {
+  bool found = false;
+  passes::walk_nodes(body, [&](const LoopPtr& n) {
+    if (const For* f = as<For>(n)) found = found || wanted(*f);
+  });
+  return found;
 }
 
-bool of_symbols(const ExprPtr& e, const LoopProgram& program) {
+bool of_symbols(const ExprPtr& e, const MapContext& context) {
   bool yes = true;
   walk(e, [&](const Expr& x) {
     if (x.op == Op::kValue || x.op == Op::kRead) yes = false;
     if (x.op == Op::kIndex)
       yes =
-          yes && std::any_of(program.symbols.begin(), program.symbols.end(), [&](const Symbol& s) { return s.name == x.name; });
+          yes && std::any_of(context.symbols.begin(), context.symbols.end(), [&](const Symbol& s) { return s.name == x.name; });
   });
   return yes;
 }
@@ -36,20 +37,111 @@ LoopList without_comments(const LoopList& body) {
   return result;
 }
 
-Chain chain_of(const LoopPtr& node, const LoopProgram& program) {
+namespace {
+
+// The least or greatest value of an index expression over the iterations of `loops`, each within the bounds of those before it.
+ExprPtr extreme(const ExprPtr& e, const std::vector<For>& loops, bool greatest) {
+  ExprPtr result = e;
+  for (std::size_t k = loops.size(); k-- > 0;) {
+    const For& f = loops[k];
+    const std::function<ExprPtr(const ExprPtr&, bool)> at = [&](const ExprPtr& x, bool high) -> ExprPtr {
+      if (!passes::mentions(x, f.iterator)) return x;
+      std::int64_t by = 0;
+      switch (x->op) {
+        case Op::kIndex: return high ? idx_sub(f.upper, idx(1)) : f.lower;
+        case Op::kAdd: return idx_add(at(x->args[0], high), at(x->args[1], high));
+        case Op::kSub: return idx_sub(at(x->args[0], high), at(x->args[1], !high));
+        case Op::kMin: return idx_min(at(x->args[0], high), at(x->args[1], high));
+        case Op::kMax: return idx_max(at(x->args[0], high), at(x->args[1], high));
+        case Op::kNeg: return idx_sub(idx(0), at(x->args[0], !high));
+        case Op::kFloorDiv:
+          if (passes::constant_value(x->args[1], &by) && by > 0) return idx_floordiv(at(x->args[0], high), by);
+          return nullptr;
+        case Op::kMul:
+          for (const std::size_t c : {std::size_t{0}, std::size_t{1}})
+            if (passes::constant_value(x->args[c], &by))
+              if (const ExprPtr other = at(x->args[1 - c], by >= 0 ? high : !high)) return idx_mul(idx(by), other);
+          return nullptr;
+        default: return nullptr;
+      }
+    };
+    result = at(result, greatest);
+    if (!result) return nullptr;
+  }
+  return result;
+}
+
+// The loop with bounds of symbols; what its own bounds said is added to `guards`. False when there is no such hull.
+bool make_rectangular(For* f, const std::vector<For>& around, std::vector<ExprPtr>* guards, const MapContext& context) {
+  if (of_symbols(f->lower, context) && of_symbols(f->upper, context)) return true;
+  const ExprPtr lower = extreme(f->lower, around, false), last = extreme(idx_sub(f->upper, idx(1)), around, true);
+  if (!lower || !last || f->step != 1 || !of_symbols(lower, context) || !of_symbols(last, context)) return false;
+  guards->push_back(binary(Op::kLe, f->lower, index(f->iterator)));
+  guards->push_back(binary(Op::kLt, index(f->iterator), f->upper));
+  f->lower = lower;
+  f->upper = idx_add(last, idx(1));
+  return true;
+}
+
+// Loops that cannot have their place are plain loops of a thread.
+LoopList without_grid(const LoopList& body, MapContext& context) {
+  LoopList out;
+  for (const LoopPtr& n : body) {
+    LoopPtr inner =
+        passes::rebuild(n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return without_grid(b, context); });
+    if (const For* f = as<For>(inner); f && on_grid(*f)) {
+      context.passes.note("map", f->iterator, false, "its bounds are not those of a grid: serial");
+      For plain = *f;
+      plain.kind = LoopKind::kSerial;
+      plain.gpu = GpuPlace{};
+      inner = make_loop(std::move(plain));
+    }
+    out.push_back(inner);
+  }
+  return out;
+}
+
+}  // namespace
+
+Chain chain_of(const LoopPtr& node, MapContext& context) {
   Chain chain;
   chain.body = {node};
+  std::vector<ExprPtr> guards;
   for (;;) {
     const LoopList inner = without_comments(chain.body);
-    if (inner.size() != 1) return chain;
+    if (inner.size() != 1) break;
+    if (const If* i = as<If>(inner[0]); i && i->otherwise.empty() && holds(i->then, on_grid)) {
+      guards.push_back(i->condition);
+      chain.body = i->then;
+      continue;
+    }
     const For* f = as<For>(inner[0]);
-    if (f == nullptr || !is_parallel(inner[0]) || !of_symbols(f->lower, program) || !of_symbols(f->upper, program))
-      return chain;
+    if (f == nullptr || !on_grid(*f)) break;
     For loop = *f;
     loop.body.clear();
+    if (!make_rectangular(&loop, chain.loops, &guards, context)) break;
     chain.loops.push_back(std::move(loop));
     chain.body = f->body;
   }
+  chain.body = without_grid(chain.body, context);
+  std::stable_sort(chain.loops.begin(), chain.loops.end(), [](const For& a, const For& b) { return a.gpu.grid > b.gpu.grid; });
+  if (guards.empty()) return chain;
+  ExprPtr all = guards[0];
+  for (std::size_t k = 1; k < guards.size(); ++k) all = binary(Op::kAnd, all, guards[k]);
+  If guarded;
+  guarded.condition = all;
+  guarded.then = std::move(chain.body);
+  chain.body = {make_loop(std::move(guarded))};
+  return chain;
+}
+
+LoopPtr nest_of(const std::vector<For>& loops, LoopList body) {
+  for (std::size_t k = loops.size(); k-- > 0;) {
+    For loop = loops[k];
+    loop.body = std::move(body);
+    body = {make_loop(std::move(loop))};
+  }
+  return body[0];
 }
 
 ExprPtr trips_of(const For& f) {
@@ -57,45 +149,20 @@ ExprPtr trips_of(const For& f) {
   return f.step == 1 ? length : idx_floordiv(idx_add(length, idx(f.step - 1)), f.step);
 }
 
-double typical_trips(const For& f, const MapContext& context) {
-  const ExprPtr trips = trips_of(f);
-  if (!of_symbols(trips, *context.program)) return kUnknownTrips;
-  return static_cast<double>(std::max<std::int64_t>(0, evaluate_index(trips, context.typical)));
+For counted(const std::string& iterator, ExprPtr trips) {
+  For f;
+  f.iterator = iterator;
+  f.lower = idx(0);
+  f.upper = std::move(trips);
+  return f;
 }
 
-namespace {
-
-// The innermost subscript is +-iterator plus things that stand still.
-bool runs_along(const std::vector<ExprPtr>& subscripts, const std::string& iterator) {
-  if (subscripts.empty()) return false;
-  for (std::size_t d = 0; d + 1 < subscripts.size(); ++d)
-    if (passes::mentions(subscripts[d], iterator)) return false;
-  const std::int64_t c = passes::to_linear(subscripts.back()).coefficient_of(iterator);
-  return c == 1 || c == -1;
-}
-
-void count_accesses(const LoopList& body, const std::string& iterator, double times, const MapContext& context, double* total) {
-  for (const LoopPtr& n : body) {
-    if (const For* f = as<For>(n)) {
-      count_accesses(f->body, iterator, times * std::max(1.0, typical_trips(*f, context)), context, total);
-    } else if (const If* i = as<If>(n)) {
-      count_accesses(i->then, iterator, times, context, total);
-      count_accesses(i->otherwise, iterator, times, context, total);
-    } else if (const Sequence* s = as<Sequence>(n)) {
-      count_accesses(s->body, iterator, times, context, total);
-    } else {
-      for (const passes::Access& a : passes::accesses_of(LoopList{n}))
-        if (runs_along(a.subscripts, iterator)) *total += times;
-    }
-  }
-}
-
-}  // namespace
-
-double coalesced_accesses(const LoopList& body, const std::string& iterator, const MapContext& context) {
-  double total = 0;
-  count_accesses(body, iterator, 1, context, &total);
-  return total;
+LoopPtr tail_guard(ExprPtr condition, LoopList body) {
+  If guard;
+  guard.condition = std::move(condition);
+  guard.then = std::move(body);
+  guard.is_tail_guard = true;
+  return make_loop(std::move(guard));
 }
 
 LoopPtr agent_loop(LoopKind kind, const std::string& iterator, ExprPtr trips, LoopList body, const std::string& comment) {
@@ -111,7 +178,7 @@ LoopPtr agent_loop(LoopKind kind, const std::string& iterator, ExprPtr trips, Lo
 
 ExprPtr iteration(const For& f, ExprPtr count) { return idx_add(f.lower, idx_mul(idx(f.step), std::move(count))); }
 
-LoopList on_grid(const std::vector<For>& loops, LoopList inner, MapContext& context) {
+LoopList to_grid(const std::vector<For>& loops, LoopList inner, MapContext& context) {
   const LoopKind kinds[3] = {LoopKind::kBlockX, LoopKind::kBlockY, LoopKind::kBlockZ};
   const std::size_t n = loops.size(), direct = n > 3 ? 2 : n;
   LoopList body = std::move(inner);
@@ -130,6 +197,7 @@ LoopList on_grid(const std::vector<For>& loops, LoopList inner, MapContext& cont
   }
   for (std::size_t k = 0; k < direct; ++k) {
     For loop = loops[n - direct + k];
+    loop.gpu = GpuPlace{};
     loop.kind = kinds[direct - 1 - k];
     loop.collapse = 1;
     loop.width = 0;
@@ -212,24 +280,6 @@ std::optional<SingleReduction> single_reduction_of(const LoopList& body) {
   passes::walk_expressions({single.node}, [&](const ExprPtr& e) { uses = uses || passes::mentions_any(e, values); });
   if (uses) return std::nullopt;
   return single;
-}
-
-bool prefers_rows(const Chain& chain, const MapContext& context) {
-  double outer = 0, points = 1, inner = 0, inner_trips = 0;
-  for (const For& f : chain.loops) {
-    outer = std::max(outer, coalesced_accesses(chain.body, f.iterator, context));
-    points *= std::max(1.0, typical_trips(f, context));
-  }
-  passes::walk_nodes(chain.body, [&](const LoopPtr& n) {
-    const For* f = as<For>(n);
-    if (f == nullptr || (!is_parallel(n) && !reduction_of(n))) return;
-    inner = std::max(inner, coalesced_accesses(chain.body, f->iterator, context));
-    inner_trips = std::max(inner_trips, typical_trips(*f, context));
-  });
-  if (inner_trips == 0) return false;
-  // Too few points to fill the device: the inner loops must help.
-  constexpr double kFewPoints = 2048;
-  return inner > outer || (points < kFewPoints && inner_trips > 64 && inner > 0);
 }
 
 }  // namespace facet::gpu

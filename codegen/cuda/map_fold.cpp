@@ -92,7 +92,7 @@ LoopList fold_into_outputs(const LoopList& body, const std::vector<const Buffer*
     for (LoopPtr& node : result) {
       const std::size_t uses = count_of({node}, array->name);
       if (uses == 0 || uses != count_of(result, array->name)) continue;
-      const Chain chain = chain_of(node, *context.program);
+      const Chain chain = chain_of(node, context);
       if (chain.loops.empty()) continue;
       // The last node of an iteration that touches the array must be the one that makes the output.
       const auto last = std::find_if(chain.body.rbegin(), chain.body.rend(),

@@ -1,6 +1,6 @@
-// rows: one block an iteration of the outer parallel loops; its threads share the inner loops.
+// rows: one block an iteration of the grid's loops; its threads share the inner loops that are mapped to them.
 //
-//   for i (parallel)                            for i  grid x,  for t in 0..256  threads x
+//   for i (grid)                                for i  grid x,  for t in 0..256  threads x
 //     m = -inf                                    m = -inf                       each thread its own copy
 //     for j  m max= x[i,j]              -->       part = -inf; for j = t step 256  part max= x[i,j]
 //     for j  y[i,j] = exp(x[i,j] - m)             m max= block max of part
@@ -22,8 +22,7 @@ using passes::as;
 
 namespace {
 
-constexpr std::int64_t kSharedBytes = 49152;  // without opting in
-constexpr const char* kEvery = "every";       // owners of an access: all threads, thread 0, or the form of a strided loop
+constexpr const char* kEvery = "every";  // owners of an access: all threads, thread 0, or the form of a strided loop
 constexpr const char* kFirst = "first";
 
 struct Touch {
@@ -44,11 +43,13 @@ class RowMapper {
   std::optional<LoopList> run() {
     find_locals();
     settle_replicas();
-    choose_threads();
+    passes::walk_nodes(chain_.body, [&](const LoopPtr& n) {
+      if (const For* f = as<For>(n); f && in_block(*f)) threads_ = f->gpu.threads;
+    });
     thread_ = context_.passes.names.fresh("t");
     LoopList body = list(chain_.body);
     if (failed_) return std::nullopt;
-    return on_grid(chain_.loops, {agent_loop(LoopKind::kThreadX, thread_, idx(threads_), std::move(body))}, context_);
+    return to_grid(chain_.loops, {agent_loop(LoopKind::kThreadX, thread_, idx(threads_), std::move(body))}, context_);
   }
 
  private:
@@ -56,8 +57,10 @@ class RowMapper {
 
   // How a node is executed: spread over threads, as a reduction, by all threads in step, or as scalar work.
   Role role_of(const LoopPtr& n) const {
-    if (!context_.strict && reduction_of(n)) return Role::kReduction;
-    if (is_parallel(n)) return Role::kThreads;
+    if (const For* f = as<For>(n)) {
+      if (in_block(*f) && !f->gpu.reduces) return Role::kThreads;
+      if (shared_reduction(n)) return Role::kReduction;
+    }
     bool inner = false;
     const auto look = [&](const LoopList& body) {
       for (const LoopPtr& m : body) inner = inner || role_of(m) != Role::kScalar;
@@ -70,6 +73,13 @@ class RowMapper {
       if (!passes::accesses_of(i->condition).empty()) return Role::kScalar;
     }
     return inner ? Role::kSteps : Role::kScalar;
+  }
+
+  // A reduction one of whose loops the threads share.
+  static std::optional<ReductionNest> shared_reduction(const LoopPtr& n) {
+    std::optional<ReductionNest> nest = reduction_of(n);
+    if (!nest || std::none_of(nest->loops.begin(), nest->loops.end(), in_block)) return std::nullopt;
+    return nest;
   }
 
   template <class F>
@@ -130,20 +140,6 @@ class RowMapper {
     }
   }
 
-  void choose_threads() {
-    double trips = 1;
-    each_role(chain_.body, [&](const LoopPtr& n, Role role) {
-      if (role == Role::kThreads) trips = std::max(trips, typical_trips(*as<For>(n), context_));
-      if (role != Role::kReduction) return;
-      const std::optional<ReductionNest> nest = reduction_of(n);
-      for (const For& f : nest->loops) trips = std::max(trips, typical_trips(f, context_));
-    });
-    // About four iterations a thread; a lone block takes all it can get.
-    const std::int64_t most = chain_.loops.empty() ? 1024 : 256;
-    threads_ = 32;
-    while (threads_ < most && static_cast<double>(threads_ * 4) < trips) threads_ *= 2;
-  }
-
   LoopList list(const LoopList& body) {
     LoopList out;
     for (const LoopPtr& n : body) node(n, &out);
@@ -174,7 +170,7 @@ class RowMapper {
       count *= extent;
     }
     shared_bytes_ += count * size_bytes(a.buffer.dtype);
-    if (shared_bytes_ > kSharedBytes) failed_ = true;
+    if (shared_bytes_ > context_.machine.shared_bytes_opt_in) failed_ = true;
     Allocate shared = a;
     shared.buffer.space = MemorySpace::kShared;
     out->push_back(make_loop(std::move(shared)));
@@ -266,25 +262,10 @@ class RowMapper {
   For spread(const For& f) const {
     For loop = f;
     loop.kind = LoopKind::kSerial;
-    loop.collapse = 1;
-    loop.width = 0;
+    loop.gpu = GpuPlace{};
     loop.lower = strided_lower(f);
     loop.step = f.step * threads_;
     return loop;
-  }
-
-  // The loop of the nest that threads share: along memory if there is enough of it, else the longest.
-  const For& shared_loop(const ReductionNest& nest, const LoopPtr& n) const {
-    const For* best = &nest.loops.back();
-    double best_score = -1;
-    for (const For& f : nest.loops) {
-      const double trips = typical_trips(f, context_);
-      const double score = (trips >= 32 ? 1e18 : trips) + coalesced_accesses({n}, f.iterator, context_);
-      if (score < best_score) continue;
-      best_score = score;
-      best = &f;
-    }
-    return *best;
   }
 
   LoopList with_partial(const LoopList& body, const std::string& spread_iterator, const std::string& part, DType type,
@@ -307,7 +288,7 @@ class RowMapper {
   void reduction(const ReductionNest& nest, const LoopPtr& n, LoopList* out) {
     const ReduceKind kind = *nest.store.update;
     const DType type = nest.store.value->type;
-    const For& loop = shared_loop(nest, n);
+    const For& loop = *std::find_if(nest.loops.begin(), nest.loops.end(), in_block);
     std::vector<Touch> reads;
     for (const Touch& t : strided_touches(n, loop))
       if (t.buffer != nest.store.buffer) reads.push_back(t);

@@ -21,20 +21,16 @@ using passes::as;
 
 namespace {
 
-constexpr std::int64_t kSide = 16;    // threads along each side of the tile
-constexpr std::int64_t kDepth = 8;    // of the tiles along k
-constexpr double kEnoughBlocks = 96;  // most multiprocessors of a large device have work: larger tiles are better then
+constexpr std::int64_t kSide = 16;  // threads along each side of the tile
 
 struct Role {
   std::vector<For> loops;
   ExprPtr trips = idx(1);
-  double typical = 1;
 };
 
-void add_loop(Role* role, const For& f, const MapContext& context) {
+void add_loop(Role* role, const For& f) {
   role->loops.push_back(f);
   role->trips = idx_mul(role->trips, trips_of(f));
-  role->typical *= typical_trips(f, context);
 }
 
 // Replacement of the role's iterators by the digits of `count`, the last loop running fastest.
@@ -96,7 +92,7 @@ class TileMapper {
   TileMapper(const Chain& chain, MapContext& context) : chain_(chain), context_(context) {}
 
   std::optional<LoopList> run() {
-    if (!match() || !assign_roles() || !worth_it()) return std::nullopt;
+    if (!match() || !assign_roles()) return std::nullopt;
     name_things();
     return build();
   }
@@ -114,8 +110,7 @@ class TileMapper {
     bool plain = true;  // loops around one store: no conditions, no values
     passes::walk_nodes({nest_node_},
                        [&](const LoopPtr& n) { plain = plain && (as<For>(n) || as<Store>(n) || as<Comment>(n)); });
-    for (const For& f : nest_.loops)
-      plain = plain && of_symbols(f.lower, *context_.program) && of_symbols(f.upper, *context_.program);
+    for (const For& f : nest_.loops) plain = plain && of_symbols(f.lower, context_) && of_symbols(f.upper, context_);
     const ExprPtr& v = nest_.store.value;
     if (!plain || v->op != Op::kMul || !is_float(v->type) || v->lanes != 1) return false;
     left_ = v->args[0];
@@ -128,9 +123,9 @@ class TileMapper {
   bool assign_roles() {
     for (const For& f : chain_.loops) {
       const bool l = depends_on(left_, f.iterator), r = depends_on(right_, f.iterator);
-      add_loop(l == r ? &batch_ : l ? &i_ : &j_, f, context_);
+      add_loop(l == r ? &batch_ : l ? &i_ : &j_, f);
     }
-    for (const For& f : nest_.loops) add_loop(&k_, f, context_);
+    for (const For& f : nest_.loops) add_loop(&k_, f);
     // j is the side along which the result lies in memory.
     bool along_i = false;
     for (const For& f : i_.loops)
@@ -142,16 +137,9 @@ class TileMapper {
       std::swap(i_, j_);
       std::swap(left_, right_);
     }
-    return !i_.loops.empty() && !j_.loops.empty();
-  }
-
-  bool worth_it() {
-    if (i_.typical < 32 || j_.typical < 32 || k_.typical < 16) return false;
-    const std::int64_t most = nest_.store.value->type == DType::kF64 ? 4 : 8;
-    for (each_ = most; each_ > 2; each_ /= 2) {
-      const double side = static_cast<double>(kSide * each_);
-      if (batch_.typical * (i_.typical / side) * (j_.typical / side) >= kEnoughBlocks) break;
-    }
+    if (i_.loops.empty() || j_.loops.empty()) return false;
+    each_ = i_.loops[0].gpu.points;
+    depth_ = k_.loops[0].gpu.stage;
     return true;
   }
 
@@ -201,20 +189,20 @@ class TileMapper {
     const std::int64_t threads = kSide * kSide;
     const ExprPtr number = idx_add(idx_add(idx_mul(idx(kSide), index(ty_)), index(tx_)), idx_mul(idx(threads), index(e_)));
     const bool along = contiguous(factor, role);
-    const ExprPtr across = along ? binary(Op::kFloorMod, number, idx(side())) : binary(Op::kFloorDiv, number, idx(kDepth));
-    const ExprPtr deep = along ? binary(Op::kFloorDiv, number, idx(side())) : binary(Op::kFloorMod, number, idx(kDepth));
+    const ExprPtr across = along ? binary(Op::kFloorMod, number, idx(side())) : binary(Op::kFloorDiv, number, idx(depth_));
+    const ExprPtr deep = along ? binary(Op::kFloorDiv, number, idx(side())) : binary(Op::kFloorMod, number, idx(depth_));
     const ExprPtr at = idx_add(origin(block), across), k = idx_add(index(k0_), deep);
     std::vector<std::pair<std::string, ExprPtr>> by = digits(role, at);
     for (auto& pair : digits(k_, k)) by.push_back(pair);
     const ExprPtr inside = binary(Op::kAnd, binary(Op::kLt, at, role.trips), binary(Op::kLt, k, k_.trips));
     const ExprPtr value = select(inside, substitute(factor, by), literal(factor->type, 0));
-    return unrolled(e_, side() * kDepth / threads, {stored(tile, {deep, across}, value, "copy of " + to_text(factor))});
+    return unrolled(e_, side() * depth_ / threads, {stored(tile, {deep, across}, value, "copy of " + to_text(factor))});
   }
 
   LoopPtr tile(const std::string& name, const ExprPtr& factor, const Role& role) const {
     const std::int64_t pad = contiguous(factor, role) ? 0 : 16 / size_bytes(factor->type);
     return allocated(
-        name, factor->type, {kDepth, side()}, MemorySpace::kShared,
+        name, factor->type, {depth_, side()}, MemorySpace::kShared,
         "tile of " + to_text(factor) + ": [k][" + std::to_string(side()) + (pad ? " + " + std::to_string(pad) : "") + "]", pad);
   }
 
@@ -231,12 +219,12 @@ class TileMapper {
     steps.iterator = k0_;
     steps.lower = idx(0);
     steps.upper = k_.trips;
-    steps.step = kDepth;
+    steps.step = depth_;
     steps.comment = "tiles along the sum";
     steps.body = {
         fill(left_tile_, left_, i_, by_), fill(right_tile_, right_, j_, bx_),
         make_loop(Barrier{Scope::kBlock, "copies into " + left_tile_ + ", " + right_tile_ + " -> " + statement}),
-        unrolled(kk_, kDepth,
+        unrolled(kk_, depth_,
                  {unrolled(u_, each_, {unrolled(v_, each_, {stored(acc_, cell, product, statement, ReduceKind::kSum)})})}),
         make_loop(Barrier{Scope::kBlock, statement + " -> next copies"})};
     body.push_back(make_loop(std::move(steps)));
@@ -261,14 +249,6 @@ class TileMapper {
     return unrolled(u_, each_, {unrolled(v_, each_, {make_loop(std::move(guard))})});
   }
 
-  static For counted(const std::string& name, ExprPtr trips) {
-    For f;
-    f.iterator = name;
-    f.lower = idx(0);
-    f.upper = std::move(trips);
-    return f;
-  }
-
   LoopList grid(LoopList body) {
     body = {
         agent_loop(LoopKind::kThreadY, ty_, idx(kSide), {agent_loop(LoopKind::kThreadX, tx_, idx(kSide), std::move(body))})};
@@ -277,9 +257,9 @@ class TileMapper {
     loops.push_back(counted(by_, blocks(i_)));
     loops.push_back(counted(bx_, blocks(j_)));
     context_.passes.note("tile", nest_.store.statement, true,
-                         std::to_string(side()) + " x " + std::to_string(side()) + " by " + std::to_string(kDepth) +
+                         std::to_string(side()) + " x " + std::to_string(side()) + " by " + std::to_string(depth_) +
                              " in shared memory, " + std::to_string(each_) + " x " + std::to_string(each_) + " in registers");
-    return on_grid(loops, std::move(body), context_);
+    return to_grid(loops, std::move(body), context_);
   }
 
   const Chain& chain_;
@@ -289,15 +269,12 @@ class TileMapper {
   LoopPtr nest_node_;
   ExprPtr left_, right_;
   Role batch_, i_, j_, k_;
-  std::int64_t each_ = 8;
+  std::int64_t each_ = 8, depth_ = 8;
   std::string left_tile_, right_tile_, acc_, bx_, by_, tx_, ty_, k0_, kk_, u_, v_, e_;
 };
 
 }  // namespace
 
-std::optional<LoopList> map_tiles(const Chain& chain, MapContext& context) {
-  if (context.strict) return std::nullopt;
-  return TileMapper(chain, context).run();
-}
+std::optional<LoopList> map_tiles(const Chain& chain, MapContext& context) { return TileMapper(chain, context).run(); }
 
 }  // namespace facet::gpu

@@ -11,10 +11,12 @@
 
 namespace facet {
 
-// One kernel function: its arguments are pointers to `buffers`, then the `symbols` as 64-bit integers.
+// One kernel function: its arguments are pointers to `buffers`, then the `symbols` as 64-bit integers, iterators of its host
+// loops among them.
 struct CudaLaunch {
   std::string entry;
-  std::array<ExprPtr, 3> grid;  // of symbols; a zero means nothing to do
+  std::vector<For> host;        // as in Kernel
+  std::array<ExprPtr, 3> grid;  // of symbols and host iterators; a zero means nothing to do
   std::array<std::int64_t, 3> block = {1, 1, 1};
   std::int64_t shared_bytes = 0;  // dynamic shared memory
   std::vector<std::string> buffers;

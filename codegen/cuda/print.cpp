@@ -292,6 +292,7 @@ class ProgramPrinter {
       return;
     }
     CudaLaunch l;
+    l.host = k.host;
     l.grid = launch->grid;
     if (k.when) l.grid[0] = select(k.when, l.grid[0], idx(0));  // a variant's kernel has nothing to do for other sizes
     l.block = launch->block;
@@ -306,7 +307,9 @@ class ProgramPrinter {
   }
 
   void function(CudaPrinter& p, const Kernel& k, const Launch& launch, CudaLaunch* l) {
-    const KernelUses uses = uses_of(program_, launch.body);
+    LoopProgram scope = program_;
+    scope.symbols = launch_symbols(k, program_.symbols);
+    const KernelUses uses = uses_of(scope, launch.body);
     for (const Buffer& b : program_.buffers) p.declare(b);
     std::vector<std::string> parameters, embedded;
     for (const std::string& name : uses.buffers) {
@@ -320,7 +323,7 @@ class ProgramPrinter {
       parameters.push_back(type + "* __restrict__ " + p.buffer_name(name));
       l->buffers.push_back(name);
     }
-    for (const Symbol& s : program_.symbols) {
+    for (const Symbol& s : scope.symbols) {
       if (s.min >= 0) p.assume_non_negative(s.name);
       if (!uses.symbols.count(s.name)) continue;
       parameters.push_back("const int64_t " + p.index_name(s.name));
@@ -328,6 +331,8 @@ class ProgramPrinter {
     }
     if (!k.ops.empty()) p.out.comment(k.name + ": " + join(k.ops));
     p.out.comment(k.comment);
+    for (const For& f : k.host)
+      p.out.comment("For each " + f.iterator + " in " + to_text(f.lower) + ".." + to_text(f.upper) + ", on the processor:");
     p.out.comment("Launch: grid (" + to_text(launch.grid[0]) + ", " + to_text(launch.grid[1]) + ", " + to_text(launch.grid[2]) +
                   "), block (" + std::to_string(launch.block[0]) + ", " + std::to_string(launch.block[1]) + ", " +
                   std::to_string(launch.block[2]) + ")" +

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "codegen/cuda/driver_api.hpp"
+#include "codegen/cuda/host_loops.hpp"
 
 namespace facet {
 
@@ -99,8 +100,9 @@ struct CudaRunner::State {
   Result<Done> start(const CudaRunOptions& options);
   Result<Done> allocate();
   Result<Done> load_kernels(const std::vector<CudaLaunch>& launches, std::vector<Loaded>* loaded);
-  Result<Done> launch(const Loaded& kernel) const;
-  Result<Done> launch_all(const std::vector<Loaded>& list) const;
+  Result<Done> place(const SymbolValues& values, Loaded* kernel) const;  // the grid for these sizes
+  Result<Done> launch(const Loaded& kernel, const SymbolValues& values) const;
+  Result<Done> launch_all(const std::vector<Loaded>& list, bool one_by_one = false) const;
   Result<Done> synchronize(const std::string& what) const {
     return check(api->stream_synchronize(stream), "cuStreamSynchronize after " + what);
   }
@@ -170,16 +172,8 @@ Result<Done> CudaRunner::State::load_kernels(const std::vector<CudaLaunch>& laun
                     "cuFuncSetAttribute(max dynamic shared memory) of " + l.entry);
           !r)
         return r;
-    const std::int64_t limits[3] = {device.machine.max_grid_x, device.machine.max_grid_y, device.machine.max_grid_z};
-    for (std::size_t a = 0; a < 3; ++a) {
-      const std::int64_t size = evaluate_index(l.grid[a], symbols);
-      if (size > limits[a])
-        return diagnose(
-            Code::kGpuLaunch, Place{},
-            {l.entry, "its grid has " + std::to_string(size) + " blocks on an axis of at most " + std::to_string(limits[a])});
-      k.empty = k.empty || size <= 0;
-      k.grid[a] = static_cast<unsigned>(std::max<std::int64_t>(size, 1));
-    }
+    if (l.host.empty())
+      if (const Result<Done> r = place(symbols, &k); !r) return r;
     loaded->push_back(std::move(k));
   }
   return Done{};
@@ -221,25 +215,52 @@ Result<Done> CudaRunner::upload(const HostTensors& tensors) {
   return Done{};
 }
 
-Result<Done> CudaRunner::State::launch(const Loaded& k) const {
+Result<Done> CudaRunner::State::place(const SymbolValues& values, Loaded* k) const {
+  const std::int64_t limits[3] = {device.machine.max_grid_x, device.machine.max_grid_y, device.machine.max_grid_z};
+  k->empty = false;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::int64_t size = evaluate_index(k->launch.grid[a], values);
+    if (size > limits[a])
+      return diagnose(Code::kGpuLaunch, Place{},
+                      {k->launch.entry,
+                       "its grid has " + std::to_string(size) + " blocks on an axis of at most " + std::to_string(limits[a])});
+    k->empty = k->empty || size <= 0;
+    k->grid[a] = static_cast<unsigned>(std::max<std::int64_t>(size, 1));
+  }
+  return Done{};
+}
+
+Result<Done> CudaRunner::State::launch(const Loaded& k, const SymbolValues& values) const {
   if (k.empty) return Done{};
   std::vector<CudaAddress> pointers;
-  std::vector<std::int64_t> values;
+  std::vector<std::int64_t> integers;
   for (const std::string& b : k.launch.buffers) pointers.push_back(memory.at(b));
-  for (const std::string& n : k.launch.symbols) values.push_back(symbols.at(n));
+  for (const std::string& n : k.launch.symbols) integers.push_back(values.at(n));
   std::vector<void*> arguments;
   for (CudaAddress& p : pointers) arguments.push_back(&p);
-  for (std::int64_t& v : values) arguments.push_back(&v);
+  for (std::int64_t& v : integers) arguments.push_back(&v);
   const auto size = [&](std::size_t a) { return static_cast<unsigned>(k.launch.block[a]); };
   return check(api->launch(k.function, k.grid[0], k.grid[1], k.grid[2], size(0), size(1), size(2),
                            static_cast<unsigned>(k.launch.shared_bytes), stream, arguments.data(), nullptr),
                "cuLaunchKernel of " + k.launch.entry);
 }
 
-Result<Done> CudaRunner::State::launch_all(const std::vector<Loaded>& list) const {
-  for (const Loaded& k : list)
-    if (const Result<Done> r = launch(k); !r) return r;
-  return Done{};
+// `one_by_one`: wait for each, so that a fault names its kernel.
+Result<Done> CudaRunner::State::launch_all(const std::vector<Loaded>& list, bool one_by_one) const {
+  return for_each_launch(
+      list, [](const Loaded& k) -> const std::vector<For>& { return k.launch.host; }, symbols,
+      [&](const Loaded& k, const SymbolValues& values) -> Result<Done> {
+        Result<Done> state = Done{};
+        if (k.launch.host.empty()) {
+          state = launch(k, values);
+        } else {
+          Loaded here = k;
+          state = place(values, &here);
+          if (state) state = launch(here, values);
+        }
+        if (state && one_by_one) state = synchronize("kernel " + k.launch.entry);
+        return state;
+      });
 }
 
 Result<Done> CudaRunner::prepare() {
@@ -247,14 +268,7 @@ Result<Done> CudaRunner::prepare() {
   return state_->synchronize("the prepare kernels");
 }
 
-Result<Done> CudaRunner::run() {
-  // One by one, so that a fault names its kernel.
-  for (const Loaded& k : state_->kernels) {
-    if (const Result<Done> r = state_->launch(k); !r) return r;
-    if (const Result<Done> r = state_->synchronize("kernel " + k.launch.entry); !r) return r;
-  }
-  return Done{};
-}
+Result<Done> CudaRunner::run() { return state_->launch_all(state_->kernels, true); }
 
 Result<Done> CudaRunner::download(HostTensors* outputs) {
   State& s = *state_;

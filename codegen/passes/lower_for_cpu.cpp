@@ -6,11 +6,29 @@ namespace facet {
 
 namespace {
 
+// A GPU's places mean nothing here.
+LoopList without_gpu_places(const LoopList& body, passes::Context& context) {
+  LoopList out;
+  for (const LoopPtr& n : body) {
+    LoopPtr inner = passes::rebuild(
+        n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return without_gpu_places(b, context); });
+    if (const For* f = passes::as<For>(inner); f && f->kind == LoopKind::kMapped) {
+      context.note("map", f->iterator, false, "map_gpu is for the target cuda: serial");
+      For plain = *f;
+      plain.kind = LoopKind::kSerial;
+      plain.gpu = GpuPlace{};
+      inner = make_loop(std::move(plain));
+    }
+    out.push_back(inner);
+  }
+  return out;
+}
+
 LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   using namespace passes;
   // Index arithmetic is linear forms; guards and bounds that cannot matter are
   // gone. Later tests rely on it.
-  LoopList body = simplify(scanned, context);
+  LoopList body = simplify(without_gpu_places(scanned, context), context);
   // Local arrays of one live element are named values, so that the next passes
   // turn them into vectors.
   body = contract_locals(body, context);

@@ -7,8 +7,9 @@
 // Semantics
 //   For        lower <= i < upper by a positive step. Serial order, except: kParallel iterations may run in any order on
 //   threads;
-//              kVector and kUnroll are requests to the loop-tree passes and do not survive them; kBlock/kWarp/kThread are grid
-//              and thread axes (GPU): each instance is one agent.
+//              kVector and kUnroll are requests to the loop-tree passes and do not survive them, nor does kMapped: its place on
+//              the GPU is `gpu`, and the mapping makes of it kBlock/kWarp/kThread loops, grid and thread axes of which each
+//              instance is one agent.
 //   Store      buffer[subscripts] = value, or with `update`: buffer[subscripts] = buffer[subscripts] OP value (a reorderable
 //              reduction fact). With lanes > 1 the value is a vector, the subscripts are those of lane 0, lane l goes to
 //              innermost subscript + l * lane_stride; `mask` (kBool vector) selects lanes. `atomic`: the update is one action.
@@ -69,6 +70,7 @@ enum class LoopKind : std::uint8_t {
   kParallel,
   kVector,
   kUnroll,
+  kMapped,
   kBlockX,
   kBlockY,
   kBlockZ,
@@ -78,6 +80,17 @@ enum class LoopKind : std::uint8_t {
   kThreadZ
 };
 
+// Where a GPU runs the iterations of a kMapped loop. A loop on both levels is cut into pieces, one a block. Axes count from the
+// innermost: 0 is x, 1 is y, the grid's others share z.
+struct GpuPlace {
+  int grid = -1, block = -1;  // axis; -1: not on this level
+  std::int64_t threads = 1;   // of the block along its axis
+  std::int64_t points = 1;    // iterations of one thread
+  std::int64_t stage = 0;     // iterations whose operands go through shared memory at a time; 0: none do
+  std::int64_t parts = 0;     // blocks that share a reduction; a second kernel combines their results
+  bool reduces = false;       // the iterations update one place: they combine partial results
+};
+
 struct For {
   std::string iterator;  // meaningful name, unique along a path: "i", "it", "kt"
   ExprPtr lower, upper;  // half-open
@@ -85,6 +98,7 @@ struct For {
   LoopKind kind = LoopKind::kSerial;
   int width = 0;     // kVector: lanes; kUnroll: factor, 0 is full
   int collapse = 1;  // kParallel: this and the next collapse-1 perfectly nested loops
+  GpuPlace gpu;      // kMapped
   LoopList body;
   std::string comment;          // schedule band, e.g. "tile of i, 64"
   std::string statement_loops;  // "h0.it h1.it": which named loops this is
@@ -172,11 +186,14 @@ LoopPtr make_loop(T node) {
   return std::make_shared<const LoopNode>(LoopNode{std::move(node)});
 }
 
-// One kernel: one group of the recipe. On a GPU `body` starts with the block and thread loops.
+// One kernel: one group of the recipe. On a GPU `body` starts with the block and thread loops, and the processor launches it
+// once for each iteration of its `host` loops. Neighbouring kernels whose first host loops have the same iterators share these
+// loops: for t { k0; k1 }. Iterators of host loops are like symbols to the kernel.
 struct Kernel {
   std::string name;                  // "k0"
   std::vector<std::string> ops;      // tensors defined
   std::vector<std::string> buffers;  // global buffers used, in order of first use
+  std::vector<For> host;             // outermost first, bodies empty
   LoopList body;
   std::string comment;
   ExprPtr when;   // kBool of symbols: the sizes it runs for; null: all
@@ -199,6 +216,7 @@ struct LoopProgram {
 };
 
 // Indented pseudo-code, deterministic:  for it in 0..ceil(M/32) / h0[i, j] += ... (stage "ast").
+std::string to_text(const GpuPlace& place);  // "grid x, block x 256, 4 a thread"
 std::string to_text(const LoopList& body, int indent = 0);
 std::string to_text(const Kernel& kernel);
 std::string to_text(const LoopProgram& program);

@@ -137,6 +137,7 @@ class Builder {
     made.kind = loop.mark.kind;
     made.width = loop.mark.width;
     made.collapse = loop.mark.collapse;
+    made.gpu = loop.mark.gpu;
     made.comment = loop.comment;
     for (const auto& [s, name] : loop.names)
       made.statement_loops += (made.statement_loops.empty() ? "" : " ") + schedule_.statement(s).name + "." + name;

@@ -277,6 +277,27 @@ isl::set flat_domain(const isl::map& map, const std::string& tuple) {
   return isl::manage(isl_set_set_tuple_name(flat, tuple.c_str()));
 }
 
+bool involves(const isl::pw_aff& f, unsigned position) {
+  return isl_pw_aff_involves_dims(f.get(), isl_dim_in, position, 1) == isl_bool_true;
+}
+
+bool is_box(const isl::set& set) {
+  const unsigned n = dimensions(set);
+  isl_set* flat = isl_set_reset_tuple_id(set.copy());
+  isl_set* box = isl_set_universe(isl_set_get_space(flat));
+  for (unsigned d = 0; d < n; ++d) {
+    isl_set* one = isl_set_project_out(isl_set_copy(flat), isl_dim_set, d + 1, n - d - 1);
+    one = isl_set_project_out(one, isl_dim_set, 0, d);
+    one = isl_set_insert_dims(isl_set_insert_dims(one, isl_dim_set, 1, n - d - 1), isl_dim_set, 0, d);
+    box = isl_set_intersect(box, one);
+  }
+  const isl_bool same = isl_set_is_equal(flat, box);
+  isl_set_free(flat);
+  isl_set_free(box);
+  if (same == isl_bool_error) isl::exception::throw_last_error(isl_context());
+  return same == isl_bool_true;
+}
+
 std::pair<std::int64_t, std::int64_t> value_range(const isl::pw_aff& f, const isl::set& domain,
                                                   const std::vector<std::pair<std::string, std::int64_t>>& parameters) {
   isl_set* fixed = domain.copy();

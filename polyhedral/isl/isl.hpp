@@ -91,6 +91,9 @@ isl::pw_aff output_dimension(const isl::set& domain, unsigned position);  // { S
 isl::aff zero_aff(const isl::map& over_domain_of);                    // { [outer] -> [0] }
 isl::set flat_domain(const isl::map& map, const std::string& tuple);  // { [o] -> A[e] } as { tuple[o.., e..] }
 
+bool involves(const isl::pw_aff& f, unsigned position);  // does the value depend on this dimension of the domain?
+bool is_box(const isl::set& set);  // the product of its projections: no bound depends on another dimension
+
 // Smallest and largest value of f on `domain` with the parameters fixed; {0, -1} when the domain is empty or f unbounded.
 std::pair<std::int64_t, std::int64_t> value_range(const isl::pw_aff& f, const isl::set& domain,
                                                   const std::vector<std::pair<std::string, std::int64_t>>& parameters);

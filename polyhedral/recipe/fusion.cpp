@@ -6,7 +6,7 @@
 // loop's parallelism.
 #include <algorithm>
 
-#include "polyhedral/recipe/planner.hpp"
+#include "polyhedral/recipe/gpu_nest.hpp"
 
 namespace facet {
 
@@ -74,6 +74,7 @@ bool outer_parallel(const Schedule& schedule, const TreePtr& nest) {
 
 void plan_fusion(GroupPlanner& planner) {
   if (!planner.options().fusion) return;
+  const bool for_gpu = planner.options().target == "cuda";
   for (std::size_t i = 1;;) {
     const TreePtr root = planner.schedule().tree;
     if (root->kind != Tree::Kind::kSequence || i >= root->children.size()) return;
@@ -105,6 +106,13 @@ void plan_fusion(GroupPlanner& planner) {
             continue;
           }
         }
+        if (trial.schedule && for_gpu) {
+          const std::string loss = gpu_fusion_loss(planner, *trial.schedule, cluster->id);
+          if (!loss.empty()) {
+            planner.decline("fusion", subject, loss);
+            continue;
+          }
+        }
         fused = planner.attempt(step, "fusion", subject,
                                 "shares " + std::to_string(depth) + " loops; the array between stays in cache or registers");
       }
@@ -114,7 +122,9 @@ void plan_fusion(GroupPlanner& planner) {
 }
 
 void plan_contraction_of_arrays(GroupPlanner& planner) {
-  constexpr double kStackBytes = 64 * 1024;  // one tile of an intermediate on a thread's stack, well inside L2
+  // One tile of an intermediate on a thread's stack, well inside L2; on a GPU, in a block's shared memory.
+  const bool for_gpu = planner.options().target == "cuda";
+  const double most_bytes = for_gpu ? 48 * 1024 : 64 * 1024;
   std::vector<std::string> arrays;
   for (const auto& [name, a] : planner.schedule().scop->arrays)
     if (!a.external && !a.live_out && !a.scalar) arrays.push_back(name);
@@ -133,9 +143,10 @@ void plan_contraction_of_arrays(GroupPlanner& planner) {
     }
     if (!constant) {
       planner.decline("contraction", "array " + name, "its box has no constant size");
-    } else if (bytes > kStackBytes) {
+    } else if (bytes > most_bytes) {
       planner.decline("contraction", "array " + name,
-                      "its box of " + std::to_string(static_cast<long>(bytes)) + " bytes is over the stack limit of 65536");
+                      "its box of " + std::to_string(static_cast<long>(bytes)) + " bytes is over the limit of " +
+                          std::to_string(static_cast<long>(most_bytes)));
     } else {
       planner.attempt(step, "contraction", "array " + name,
                       "needs " + std::to_string(static_cast<long>(bytes)) + " bytes per iteration instead of " +

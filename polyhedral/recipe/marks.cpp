@@ -40,13 +40,6 @@ bool good_lanes(const Statement& s, const std::string& name, std::string* why) {
   return true;
 }
 
-// The statement's own iterator that a loop walks, "" when the loop's member is not a plain iterator.
-std::string plain_iterator(const Tree& loop, int statement, const Statement& s) {
-  for (std::size_t i = 0; i < s.iterators.size(); ++i)
-    if (loop.member.at(statement).plain_is_equal(output_dimension(s.domain, static_cast<unsigned>(i)))) return s.iterators[i];
-  return "";
-}
-
 void vectorize_leaf(GroupPlanner& planner, int statement) {
   const Schedule& schedule = planner.schedule();
   const std::vector<TreePtr> loops = loops_around(schedule.tree, statement);
@@ -60,7 +53,7 @@ void vectorize_leaf(GroupPlanner& planner, int statement) {
   for (const int s : statements_of(inner)) {
     const Statement& st = schedule.statement(s);
     if (loops_around(schedule.tree, s).back() != inner) return planner.decline("vector", subject, "it contains other loops");
-    const std::string name = plain_iterator(*inner, s, st);
+    const std::string name = walked_iterator(schedule, *inner, s);
     std::string why = "it does not walk an index of '" + st.name + "'";
     if (name.empty() || !good_lanes(st, name, &why)) return planner.decline("vector", subject, why);
     width = std::min(width, planner.options().machine.cpu.vector_bytes / static_cast<int>(size_bytes(widest_type(st))));
@@ -83,11 +76,11 @@ void sink_unit_stride(GroupPlanner& planner, int statement) {
   const std::vector<TreePtr> loops = loops_around(schedule.tree, statement);
   if (loops.size() < 2 || loops.back()->mark.kind != LoopKind::kSerial) return;
   std::string why;
-  const std::string inner_name = plain_iterator(*loops.back(), statement, s);
+  const std::string inner_name = walked_iterator(schedule, *loops.back(), statement);
   if (!inner_name.empty() && good_lanes(s, inner_name, &why)) return;
   for (std::size_t k = loops.size() - 1; k-- > 0;) {
     if (loops[k]->mark.kind != LoopKind::kSerial) break;
-    const std::string name = plain_iterator(*loops[k], statement, s);
+    const std::string name = walked_iterator(schedule, *loops[k], statement);
     if (name.empty() || !good_lanes(s, name, &why)) continue;
     std::vector<Step> steps;
     std::vector<std::string> order;

@@ -52,7 +52,9 @@ class GroupPlanner {
 void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: cache and register tiles, packing
 void plan_fusion(GroupPlanner& planner);        // neighbouring nests along their data flow
 void plan_contraction_of_arrays(GroupPlanner& planner);
-void plan_vectors(GroupPlanner& planner);  // one vector loop a statement
-void plan_threads(GroupPlanner& planner);  // one parallel loop a nest
+void plan_vectors(GroupPlanner& planner);    // one vector loop a statement
+void plan_threads(GroupPlanner& planner);    // one parallel loop a nest
+void plan_gpu_order(GroupPlanner& planner);  // parallel loops outermost, nests apart that have some of their own
+void plan_gpu(GroupPlanner& planner);        // loops to grid, blocks and threads
 
 }  // namespace facet

@@ -135,7 +135,11 @@ const Array* Arguments::array(const std::string& name) {
 
 TreePtr Arguments::loop(int statement, const std::string& name) {
   if (problem_ || statement < 0) return nullptr;
-  if (TreePtr found = find_loop(schedule_.tree, statement, name)) return found;
+  if (TreePtr found = find_loop(schedule_.tree, statement, name)) {
+    if (found->mark.kind == LoopKind::kMapped && step_.verb != "map_gpu")
+      refuse("loop '" + name + "' is mapped to the GPU", {"map_gpu comes after all other steps"});
+    return found;
+  }
   std::vector<std::string> known;
   for (const TreePtr& l : loops_around(schedule_.tree, statement)) known.push_back(l->names.at(statement));
   complain(diagnose(Code::kUnknownLoop, step_.place, {schedule_.statement(statement).name, name, join(known)}));

@@ -2,6 +2,8 @@
 //
 //     for i { R(i);  for k  S(i, k);  T(i) }    -->    for i R(i);   for i for k S(i, k);   for i T(i)       distribute S at i
 //
+// Statements named in `with` go along with S, in their own order.
+//
 // The inverse of fuse; also called loop fission. Everything before S in the body comes first, everything after it last.
 // Refuses a loop that S does not share. Illegal where a dependence runs from a later to an earlier part across iterations.
 #include <algorithm>
@@ -29,10 +31,18 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   const int s = args.statement();
   const TreePtr loop = args.loop(s, args.text("loop"));
   if (args.problem() || !loop) return schedule;
-  std::vector<int> before, after;
+  std::vector<int> mine{s}, before, after;
+  for (const std::string& name : args.texts("with")) {
+    const int other = schedule.find(name);
+    if (other < 0 || !contains(loop, other)) {
+      args.bad("with", "statements inside the loop", "\"" + name + "\"");
+      return schedule;
+    }
+    mine.push_back(other);
+  }
   bool passed = false;
   for (const int x : statements_of(loop)) {
-    if (x == s) {
+    if (std::find(mine.begin(), mine.end(), x) != mine.end()) {
       passed = true;
     } else {
       (passed ? after : before).push_back(x);
@@ -52,7 +62,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
       if (renamed.count(m.at) && lives_in(schedule, m, loop, statements)) m.at = renamed.at(m.at);
   };
   split_off(before);
-  parts.push_back(restrict_tree(loop, {s}, nullptr));
+  parts.push_back(restrict_tree(loop, mine, nullptr));
   split_off(after);
   next.tree = replace_node(schedule.tree, loop, make_sequence(std::move(parts)));
   return next;
@@ -64,7 +74,8 @@ extern const Transform kDistribute;
 const Transform kDistribute = {"distribute",
                                "A statement leaves the loop it shares with others: the loop is split around it.",
                                {{"statement", "statement", true, "the statement that gets a nest of its own"},
-                                {"loop", "loop", true, "the outermost loop to split"}},
+                                {"loop", "loop", true, "the outermost loop to split"},
+                                {"with", "statements", false, "statements that go along with it"}},
                                apply};
 
 }  // namespace facet

@@ -91,6 +91,10 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
                     {"interchange or distribute it first"});
         return schedule;
       }
+      if (n.tree->mark.kind == LoopKind::kMapped) {
+        args.refuse("loop '" + n.loops[d] + "' is mapped to the GPU", {"map_gpu comes after all other steps"});
+        return schedule;
+      }
       if (loop.id < 0) {
         loop = *n.tree;
       } else {

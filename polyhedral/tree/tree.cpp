@@ -121,8 +121,8 @@ std::string to_text(const TreePtr& tree, const std::function<std::string(int)>& 
     for (const TreePtr& c : tree->children) text += to_text(c, name_of, indent + 1);
     return text;
   }
-  static const char* const kinds[] = {"",         " parallel", " vector",   " unroll",   " block.x", " block.y",
-                                      " block.z", " warp",     " thread.x", " thread.y", " thread.z"};
+  static const char* const kinds[] = {"",         " parallel", " vector", " unroll",   " mapped",   " block.x",
+                                      " block.y", " block.z",  " warp",   " thread.x", " thread.y", " thread.z"};
   std::string text = pad + "loop";
   for (const auto& [statement, name] : tree->names) {
     std::string f = text_of(tree->member.at(statement));
@@ -132,6 +132,7 @@ std::string to_text(const TreePtr& tree, const std::function<std::string(int)>& 
     if (open != std::string::npos && close != std::string::npos) text += "=" + f.substr(open + 5, close - open - 5);
   }
   text += kinds[static_cast<int>(tree->mark.kind)];
+  if (tree->mark.kind == LoopKind::kMapped) text += " " + to_text(tree->mark.gpu);
   if (tree->mark.width > 0) text += " " + std::to_string(tree->mark.width);
   if (tree->mark.collapse > 1) text += " collapse " + std::to_string(tree->mark.collapse);
   return text + "\n" + to_text(tree->children[0], name_of, indent + 1);

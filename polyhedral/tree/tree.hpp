@@ -24,6 +24,7 @@ struct LoopMark {
   LoopKind kind = LoopKind::kSerial;
   int width = 0;     // kVector: lanes; kUnroll: factor, 0 full; kThread/kBlock: extent hint
   int collapse = 1;  // kParallel
+  GpuPlace gpu;      // kMapped
 };
 
 struct Tree {

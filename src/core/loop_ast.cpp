@@ -8,8 +8,8 @@ namespace facet {
 namespace {
 
 const char* text_of(LoopKind kind) {
-  static const char* const names[] = {"",        "parallel", "vector",   "unroll",   "block.x", "block.y",
-                                      "block.z", "warp",     "thread.x", "thread.y", "thread.z"};
+  static const char* const names[] = {"",        "parallel", "vector", "unroll",   "mapped",   "block.x",
+                                      "block.y", "block.z",  "warp",   "thread.x", "thread.y", "thread.z"};
   return names[static_cast<int>(kind)];
 }
 
@@ -68,6 +68,7 @@ std::string for_header(const For& f) {
   std::string text = "for " + f.iterator + " in " + to_text(f.lower) + ".." + to_text(f.upper);
   if (f.step != 1) text += " step " + std::to_string(f.step);
   if (f.kind != LoopKind::kSerial) text += std::string(" ") + text_of(f.kind);
+  if (f.kind == LoopKind::kMapped) text += " " + to_text(f.gpu);
   if (f.width != 0) text += "(" + std::to_string(f.width) + ")";
   if (f.collapse > 1) text += " collapse(" + std::to_string(f.collapse) + ")";
   return text + note(joined(
@@ -125,6 +126,19 @@ const Buffer* LoopProgram::find_buffer(const std::string& wanted) const {
   return nullptr;
 }
 
+std::string to_text(const GpuPlace& place) {
+  const char* const axes[] = {"x", "y", "z"};
+  const auto axis = [&](int a) { return std::string(axes[a > 2 ? 2 : a]); };
+  std::vector<std::string> parts;
+  if (place.grid >= 0) parts.push_back("grid " + axis(place.grid));
+  if (place.parts > 0) parts.push_back("split in " + std::to_string(place.parts));
+  if (place.block >= 0) parts.push_back("block " + axis(place.block) + " " + std::to_string(place.threads));
+  if (place.points > 1) parts.push_back(std::to_string(place.points) + " a thread");
+  if (place.stage > 0) parts.push_back("staged by " + std::to_string(place.stage));
+  if (place.reduces) parts.push_back("reduces");
+  return joined(parts);
+}
+
 std::string to_text(const LoopList& body, int indent) {
   std::string text;
   for (const LoopPtr& n : body) text += std::visit(NodePrinter{indent}, n->node);
@@ -135,6 +149,7 @@ std::string to_text(const Kernel& kernel) {
   std::string text = "kernel " + kernel.name + "(" + joined(kernel.buffers) + ")" +
                      (kernel.ops.empty() ? "" : " defines " + joined(kernel.ops)) +
                      (kernel.when ? " when " + to_text(kernel.when) : "") + note(kernel.comment) + "\n";
+  for (const For& f : kernel.host) text += "  host " + for_header(f) + "\n";
   return text + to_text(kernel.body, 1);
 }
 

@@ -39,7 +39,7 @@ struct FuzzProgram {
 FuzzProgram random_program(FuzzRandom& random);
 
 // Groups of one to three ops; each with steps left to the scheduler or a handful of random ones, legal or not; now and then
-// several variants. Later additions draw from `more`, so that old seeds still make what they made.
-Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more);
+// several variants. Later additions draw from `more`, later ones still from `gpu`, so that old seeds still make what they made.
+Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more, FuzzRandom& gpu);
 
 }  // namespace facet

@@ -65,6 +65,34 @@ Step storage_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
   return step;
 }
 
+// Loops of one statement in a random form of map_gpu.
+Step map_gpu(const FuzzStatement& s, FuzzRandom& random) {
+  Step step{"map_gpu", {}, {}};
+  step.arguments["statement"] = text(s.name);
+  const int depth = static_cast<int>(s.loops.size()), count = random.below(depth + 1);
+  const std::vector<std::string> grid(s.loops.begin(), s.loops.begin() + count);
+  const std::vector<std::string> inner(s.loops.begin() + count, s.loops.end());
+  if (!grid.empty()) step.arguments["grid"] = texts(random.chance(70) ? grid : shuffled(grid, random));
+  std::vector<std::string> block;
+  if (!inner.empty() && random.chance(60)) block.push_back(random.pick(inner));
+  if (!grid.empty() && (block.empty() ? random.chance(80) : random.chance(25))) block.push_back(random.pick(grid));
+  ArgumentList threads, points;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    threads.push_back(number(random.chance(80) ? 8 << random.below(3) : 1 + random.below(40)));
+    points.push_back(number(1 + random.below(4)));
+  }
+  if (!block.empty()) {
+    step.arguments["block"] = texts(block);
+    step.arguments["threads"] = Argument{std::move(threads)};
+  }
+  if (!block.empty() && random.chance(25)) step.arguments["points"] = Argument{std::move(points)};
+  if (!inner.empty() && random.chance(20)) {
+    step.arguments["split"] = texts({inner.front()});
+    step.arguments["parts"] = number(1 + random.below(5));
+  }
+  return step;
+}
+
 // Steps that older seeds do not know.
 Step later_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
   const int kind = random.below(10);
@@ -122,7 +150,7 @@ Step random_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
   }
 }
 
-Variant random_variant(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more) {
+Variant random_variant(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more, FuzzRandom& gpu) {
   Variant variant;
   variant.groups_hole = false;
   for (std::size_t at = 0; at < program.statements.size();) {
@@ -142,6 +170,8 @@ Variant random_variant(const FuzzProgram& program, FuzzRandom& random, FuzzRando
       Step step = random_step(nests, random);
       group.steps.push_back(more.chance(20) ? later_step(nests, more) : std::move(step));
     }
+    for (int i = group.steps_hole || nests.empty() ? 0 : gpu.below(6) - 3; i > 0; --i)
+      group.steps.push_back(map_gpu(gpu.pick(nests), gpu));
     variant.groups.push_back(std::move(group));
     at += count;
   }
@@ -160,14 +190,14 @@ std::string random_condition(FuzzRandom& random) {
 
 }  // namespace
 
-Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more) {
+Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more, FuzzRandom& gpu) {
   Recipe recipe;
   if (random.chance(15)) return recipe;  // all left to the scheduler
   recipe.variants_hole = false;
-  recipe.variants.push_back(random_variant(program, random, more));
+  recipe.variants.push_back(random_variant(program, random, more, gpu));
   if (!more.chance(20)) return recipe;
   recipe.variants.back().when = random_condition(more);
-  if (more.chance(50)) recipe.variants.push_back(random_variant(program, more, more));
+  if (more.chance(50)) recipe.variants.push_back(random_variant(program, more, more, gpu));
   return recipe;
 }
 

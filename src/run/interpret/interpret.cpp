@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/cuda/host_loops.hpp"
 #include "codegen/cuda/launch.hpp"
 #include "src/run/interpret/compile.hpp"
 #include "src/run/interpret/machine.hpp"
@@ -60,7 +61,8 @@ struct Run {
   InterpretReport report;
 };
 
-Result<Done> run_kernel(Run& run, agents::Machine& machine, const Kernel& kernel) {
+// `values`: symbols and host iterators.
+Result<Done> run_kernel(Run& run, agents::Machine& machine, const Kernel& kernel, const SymbolValues& values) {
   const bool gpu = has_gpu_axes(kernel);
   LoopList body = kernel.body;
   agents::Dim3 grid, block;
@@ -68,11 +70,11 @@ Result<Done> run_kernel(Run& run, agents::Machine& machine, const Kernel& kernel
     const Result<Launch> launch = launch_of(kernel, run.program.symbols);
     if (!launch) return launch.errors();
     body = launch->body;
-    const auto size = [&](const ExprPtr& e) { return evaluate_index(e, run.symbols); };
+    const auto size = [&](const ExprPtr& e) { return evaluate_index(e, values); };
     grid = {size(launch->grid[0]), size(launch->grid[1]), size(launch->grid[2])};
     block = {launch->block[0], launch->block[1], launch->block[2]};
   }
-  const Result<agents::Bytecode> code = agents::compile_kernel(run.program, kernel, body, gpu, run.symbols);
+  const Result<agents::Bytecode> code = agents::compile_kernel(run.program, kernel, body, gpu, values);
   if (!code) return code.errors();
   // Only buffers that this kernel writes can be in conflict; their shadow is made when first needed.
   for (const agents::BufferDecl& decl : code->buffers) {
@@ -132,11 +134,15 @@ Result<InterpretReport> interpret(const LoopProgram& program, const SymbolValues
   for (Instance& m : run.globals)
     if (!m.own.empty()) m.data = m.own.data();
   agents::Machine machine(options, &run.report);
-  for (const std::vector<Kernel>* kernels : {&program.prepare, &program.kernels})
-    for (const Kernel& kernel : *kernels) {
-      if (kernel.when && evaluate_index(kernel.when, symbols) == 0) continue;
-      if (const Result<Done> done = run_kernel(run, machine, kernel); !done) return done.errors();
-    }
+  for (const std::vector<Kernel>* kernels : {&program.prepare, &program.kernels}) {
+    const Result<Done> done = for_each_launch(
+        *kernels, [](const Kernel& k) -> const std::vector<For>& { return k.host; }, symbols,
+        [&](const Kernel& k, const SymbolValues& values) -> Result<Done> {
+          if (k.when && evaluate_index(k.when, values) == 0) return Done{};
+          return run_kernel(run, machine, k, values);
+        });
+    if (!done) return done.errors();
+  }
   look_for_unwritten(run);
   return run.report;
 }

@@ -14,8 +14,8 @@ TEST(LoopAstText, ShowsKindsWidthsMasksAndUpdates) {
   store.value = binary(Op::kMul, read("a", DType::kF32, {index("i")}), read("b", DType::kF32, {index("j")}));
   store.update = ReduceKind::kSum;
   store.lanes = 16;
-  For inner{"j", idx(0), index("N"), 16, LoopKind::kSerial, 0, 1, {make_loop(store)}, "lanes", ""};
-  For outer{"i", idx(0), index("M"), 1, LoopKind::kParallel, 0, 2, {make_loop(inner)}, "", "h0.i"};
+  For inner{"j", idx(0), index("N"), 16, LoopKind::kSerial, 0, 1, {}, {make_loop(store)}, "lanes", ""};
+  For outer{"i", idx(0), index("M"), 1, LoopKind::kParallel, 0, 2, {}, {make_loop(inner)}, "", "h0.i"};
   EXPECT_EQ(to_text(LoopList{make_loop(outer)}),
             "for i in 0..M parallel collapse(2)  # h0.i\n"
             "  for j in 0..N step 16  # lanes\n"

@@ -9,7 +9,7 @@
 #include "codegen/cuda/print.hpp"
 #include "codegen/passes/tree.hpp"
 #include "src/run/interpret/interpret.hpp"
-#include "support/cpu_trees.hpp"
+#include "support/placed_trees.hpp"
 
 namespace facet::testing {
 namespace {
@@ -69,64 +69,64 @@ bool noted(const Mapped& m, const std::string& reason) {
   return false;
 }
 
+TEST(MapToGpu, UnmappedLoopsAreOneThread) {
+  const Mapped m = check(plain_matmul());
+  EXPECT_TRUE(noted(m, "one thread: nothing is mapped"));
+  EXPECT_EQ(m.report.barriers, 0);
+  check(prefix_sum());
+}
+
 TEST(MapToGpu, MatmulIsOnePointAThread) {
-  EXPECT_TRUE(noted(check(plain_matmul()), "one point a thread"));
+  EXPECT_TRUE(noted(check(point_matmul()), "points a thread"));
   for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {64, 64, 3}, {5, 100, 0}, {0, 4, 4}})
-    check(plain_matmul(), {{"M", m}, {"N", n}, {"K", k}});
+    check(point_matmul(), {{"M", m}, {"N", n}, {"K", k}});
 }
 
-TEST(MapToGpu, LargeMatmulIsTiledWithTwoBarriersAStep) {
-  for (const std::int64_t typical : {64, 1024, 4096}) {
-    const LoopProgram p = plain_matmul(typical, typical, typical);
-    for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {33, 40, 9}}) {
-      const Mapped r = check(p, {{"M", m}, {"N", n}, {"K", k}});
-      EXPECT_TRUE(noted(r, "in registers"));
-    }
-  }
-  EXPECT_EQ(check(plain_matmul(4096, 4096, 4096), {{"M", 12}, {"N", 128}, {"K", 33}}).report.barriers, 10);
+TEST(MapToGpu, StagedMatmulIsTiledWithTwoBarriersAStep) {
+  for (const std::int64_t each : {2, 4, 8})
+    for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1}, {33, 40, 9}})
+      EXPECT_TRUE(noted(check(tiled_matmul(each), {{"M", m}, {"N", n}, {"K", k}}), "in registers"));
+  EXPECT_EQ(check(tiled_matmul(8), {{"M", 12}, {"N", 128}, {"K", 33}}).report.barriers, 10);
 }
 
-TEST(MapToGpu, ConvolutionIsTiledAsAProduct) {
-  const Mapped m = check(padded_conv(2, 9));
-  EXPECT_TRUE(noted(m, "in registers"));
-}
+TEST(MapToGpu, ConvolutionIsTiledAsAProduct) { EXPECT_TRUE(noted(check(tiled_conv()), "in registers")); }
 
 TEST(MapToGpu, SoftmaxIsABlockARowWithNoBarrierButTheCollectives) {
-  const Mapped m = check(row_softmax());
+  const Mapped m = check(softmax_rows());
   EXPECT_TRUE(noted(m, "one block an iteration"));
   EXPECT_EQ(m.report.collectives, 10);
   EXPECT_EQ(m.report.barriers, 0);
-  for (const std::int64_t n : {1, 31, 32, 33, 1000}) check(row_softmax(), {{"M", 3}, {"N", n}});
+  for (const std::int64_t n : {1, 31, 32, 33, 1000})
+    for (const std::int64_t threads : {8, 32, 256}) check(softmax_rows(threads), {{"M", 3}, {"N", n}});
 }
 
-TEST(MapToGpu, RowSumsReduceAndColumnSumsDoNot) {
-  const Mapped rows = check(sums(true)), columns = check(sums(false));
+TEST(MapToGpu, RowSumsAreCollectivesAndColumnSumsShareAPoint) {
+  const Mapped rows = check(row_sums());
   EXPECT_TRUE(noted(rows, "one block an iteration"));
   EXPECT_EQ(rows.report.collectives, 40);
-  EXPECT_TRUE(noted(columns, "one point a thread"));
-  check(sums(true), {{"M", 0}, {"N", 5}});
-  check(sums(true), {{"M", 5}, {"N", 0}});
+  check(row_sums(), {{"M", 0}, {"N", 5}});
+  check(row_sums(), {{"M", 5}, {"N", 0}});
+  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {100, 33}, {0, 5}, {64, 64}})
+    EXPECT_TRUE(noted(check(column_sums(), {{"M", m}, {"N", n}}), "columns"));
 }
 
-TEST(MapToGpu, NestsThatShareOuterLoopsAreDistributed) {
-  // for b: t[i,j] = x[b,i,j] + 1; m[i] = max_j t[i,j]; y[b,i,j] = t[i,j] - m[i], with t and m local to b.
-  const ExprPtr x = get("x", {ix("b"), ix("i"), ix("j")});
-  const LoopList body = {local("t", {idx(6), idx(7)}, MemorySpace::kStack), local("m", {idx(6)}, MemorySpace::kStack),
-                         loop("i", idx(6), {loop("j", idx(7), {put("t", {ix("i"), ix("j")}, add(x, f32(1)))})}),
-                         loop("i", idx(6),
-                              {put("m", {ix("i")}, f32(-1e9)),
-                               loop("j", idx(7), {update("m", {ix("i")}, get("t", {ix("i"), ix("j")}), ReduceKind::kMax)})}),
-                         loop("i", idx(6),
-                              {loop("j", idx(7),
-                                    {put("y", {ix("b"), ix("i"), ix("j")},
-                                         binary(Op::kSub, get("t", {ix("i"), ix("j")}), get("m", {ix("i")})))})})};
-  const LoopProgram p = program_of(
-      {buffer("x", {ix("M"), idx(6), idx(7)}, BufferRole::kInput), buffer("y", {ix("M"), idx(6), idx(7)}, BufferRole::kOutput)},
-      {loop("b", ix("M"), body)}, two_symbols(3, 1));
-  const Mapped m = check(p);
-  EXPECT_TRUE(noted(m, "3 nests shared it"));
-  EXPECT_EQ(m.program.kernels.size(), 3u);
-  check(p, {{"M", 0}, {"N", 1}});
+TEST(MapToGpu, SplitReductionsAreTwoKernels) {
+  const Mapped total = check(split_total(), {{"M", 1030}, {"N", 2}});
+  EXPECT_TRUE(noted(total, "two kernels"));
+  EXPECT_EQ(total.program.kernels.size(), 4u);
+  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {100, 33}, {0, 5}}) {
+    const Mapped columns = check(split_columns(), {{"M", m}, {"N", n}});
+    EXPECT_TRUE(noted(columns, "two kernels"));
+    EXPECT_EQ(columns.program.kernels.size(), 2u);
+  }
+}
+
+TEST(MapToGpu, LoopsAroundTheGridAreTheProcessors) {
+  const Mapped m = check(launched_jacobi());
+  ASSERT_EQ(m.program.kernels.size(), 2u);
+  ASSERT_EQ(m.program.kernels[0].host.size(), 1u);
+  EXPECT_EQ(m.program.kernels[0].host[0].iterator, m.program.kernels[1].host[0].iterator);
+  EXPECT_EQ(m.report.barriers, 0);
 }
 
 TEST(MapToGpu, AnIntermediateDiesIntoTheOutput) {
@@ -143,34 +143,15 @@ TEST(MapToGpu, AnIntermediateDiesIntoTheOutput) {
          buffer("y", {ix("M"), ix("N")}, BufferRole::kOutput)},
         {loop("i", ix("M"), row)}, two_symbols(4, 70));
   };
-  EXPECT_TRUE(noted(check(program(ix("j"))), "in the memory of y"));
-  EXPECT_FALSE(noted(check(program(idx_sub(idx_sub(ix("N"), idx(1)), ix("j")))), "in the memory of y"));
-}
-
-TEST(MapToGpu, LongColumnsShareAPoint) {
-  const LoopProgram p = sums(false, 16384, 4096);
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 1}, {100, 33}, {0, 5}, {64, 64}})
-    EXPECT_TRUE(noted(check(p, {{"M", m}, {"N", n}}), "columns"));
-}
-
-TEST(MapToGpu, LongTotalIsTwoKernels) {
-  const LoopProgram p = total_then_use(4096, 4096);
-  for (const auto& [m, n] : std::vector<std::pair<std::int64_t, std::int64_t>>{{1030, 2}}) {
-    const Mapped r = check(p, {{"M", m}, {"N", n}});
-    EXPECT_TRUE(noted(r, "two kernels"));
-    EXPECT_EQ(r.program.kernels.size(), 4u);
-  }
+  const Places rows{{"i", on_grid(0)}, {"j", strided(32)}};
+  EXPECT_TRUE(noted(check(placed(program(ix("j")), rows)), "in the memory of y"));
+  EXPECT_FALSE(noted(check(placed(program(idx_sub(idx_sub(ix("N"), idx(1)), ix("j"))), rows)), "in the memory of y"));
 }
 
 TEST(MapToGpu, TimeLoopRunsInOneBlockWithBarriers) {
-  const Mapped m = check(jacobi());
+  const Mapped m = check(one_block_jacobi());
   EXPECT_TRUE(noted(m, "one block"));
   EXPECT_GE(m.report.barriers, 5);
-}
-
-TEST(MapToGpu, RecurrenceRunsInOneThread) {
-  const Mapped m = check(prefix_sum());
-  EXPECT_EQ(m.report.barriers, 0);
 }
 
 TEST(MapToGpu, NestsOfAKernelBecomeKernelsAndTheirArrayWorkspace) {
@@ -182,23 +163,34 @@ TEST(MapToGpu, NestsOfAKernelBecomeKernelsAndTheirArrayWorkspace) {
 }
 
 TEST(MapToGpu, TriangleFiveAxesAndReversedRow) {
-  check(triangle());
-  check(five_axes());
-  const Mapped m = check(reversed_row());
+  check(mapped_triangle());
+  check(mapped_axes());
+  const Mapped m = check(mapped_reversed_row());
   EXPECT_TRUE(noted(m, "shared memory"));
   EXPECT_GE(m.report.barriers, 1);
 }
 
+TEST(MapToGpu, TriangularGridLoopsTakeTheirHull) {
+  // y[i,j] = x[i,j] + 1 for i <= j < N: j's bound moves with i, both are on the grid.
+  const LoopProgram plain = program_of(
+      {buffer("x", {ix("N"), ix("N")}, BufferRole::kInput), buffer("y", {ix("N"), ix("N")}, BufferRole::kInOut)},
+      {loop("i", ix("N"),
+            {loop_from("j", ix("i"), ix("N"), {put("y", {ix("i"), ix("j")}, add(get("x", {ix("i"), ix("j")}), f32(1)))})})},
+      two_symbols(1, 37));
+  const LoopProgram p = placed(plain, {{"i", on_grid(1)}, {"j", pieces(0, 0, 32)}});
+  EXPECT_EQ(check(p).log.notes.size(), 1u);
+  check(p, {{"M", 1}, {"N", 1}});
+}
+
 TEST(MapToGpu, LongElementwiseDoesFourElementsAThread) {
-  const LoopProgram p = long_chain(1 << 22);
-  for (const std::int64_t n : {0, 1, 1023, 1024, 5000}) check(p, {{"N", n}});
-  const Mapped m = check(p, {{"N", 2048}});
+  for (const std::int64_t n : {0, 1, 1023, 1024, 5000}) check(mapped_chain(4), {{"N", n}});
+  const Mapped m = check(mapped_chain(4), {{"N", 2048}});
   EXPECT_NE(to_text(m.program).find("u in 0..4"), std::string::npos) << to_text(m.program);
 }
 
 TEST(MapToGpu, EachRemovedBarrierIsARace) {
   // The same mapping with one barrier less, for every barrier.
-  for (const LoopProgram& p : {jacobi(), reversed_row(), padded_conv(2, 9)}) {
+  for (const LoopProgram& p : {one_block_jacobi(), mapped_reversed_row(), tiled_conv(), tiled_matmul(2), column_sums()}) {
     const LoopProgram mapped = map_to_gpu(p, GpuMachine{}, nullptr);
     int barriers = 0;
     passes::walk_nodes(mapped.kernels[0].body, [&](const LoopPtr& n) { barriers += passes::as<Barrier>(n) != nullptr; });
@@ -226,8 +218,9 @@ TEST(MapToGpu, EachRemovedBarrierIsARace) {
 }
 
 TEST(MapToGpu, PrintedProgramsCompile) {
-  for (const LoopProgram& p : {plain_matmul(), plain_matmul(4096, 4096, 4096), padded_conv(2, 9), row_softmax(), sums(true),
-                               jacobi(), total_then_use(), triangle(), five_axes(), long_chain(1 << 22), reversed_row()}) {
+  for (const LoopProgram& p : {plain_matmul(), point_matmul(), tiled_matmul(8), tiled_conv(), softmax_rows(), row_sums(),
+                               column_sums(), split_columns(), one_block_jacobi(), launched_jacobi(), split_total(),
+                               mapped_triangle(), mapped_axes(), mapped_chain(4), mapped_reversed_row()}) {
     const Result<CudaModule> m = print_cuda(map_to_gpu(p, GpuMachine{}, nullptr));
     ASSERT_TRUE(m.ok()) << to_text(m.errors());
     CudaCompileOptions o;

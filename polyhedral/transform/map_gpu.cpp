@@ -1,0 +1,329 @@
+// map_gpu: loops of a statement go to the grid and to the threads of a block. Their order in the tree stays.
+//
+//     for i in 0..M                      blocks (x, y) of the grid, threads (tx, ty) of a block:
+//       for j in 0..N           -->        i = 4*y + ty,  j = 64*x + tx:  S(i, j)
+//         S(i, j)                          map_gpu S: grid [i, j], block [i, j], threads [4, 64]
+//
+// In every list the last loop runs along x, the one before along y, further ones share z. What a thread block does depends on
+// where its loops stand:
+//   points   block loops are grid loops: a block takes a piece of each, a thread `points` iterations of it
+//   rows     the block loop lies inside the grid's: its iterations are strided over the threads; a reduction is partial results
+//            and their combination; several such loops in a row get a step each and barriers between them where needed
+//   columns  [r, j], r a reduction inside grid loop j: threads along y share the reduction of each of the points along x
+//   stage    a sum of products: [i.., j..] tiles of 16 x 16 threads, `points` squared results a thread, the operands of `depth`
+//            iterations of the reduction through shared memory
+//   split    a reduction cut into `parts`, each a block's; a second kernel combines the partial results
+// Loops around the grid's run on the processor, one launch an iteration; a nest without grid loops is one block; what has no
+// mapped loop at all is one thread.
+//
+// Refused here: what these forms cannot express, and blocks beyond the hardware's limits. Legality refuses a mapped loop that
+// carries a dependence, reductions excepted where the numerics leave their order free. It comes after all other steps.
+// Sources: the mapping of Verdoolaege et al., PPCG, TACO 2013; block reductions of Harris, Optimizing parallel reduction, 2007.
+#include <algorithm>
+
+#include "polyhedral/legality.hpp"
+#include "polyhedral/transform/transform.hpp"
+
+namespace facet {
+
+namespace {
+
+// CUDA C++ Programming Guide, "Compute Capabilities": the same for every device since 3.0.
+constexpr std::int64_t kMostThreads = 1024, kWarp = 32, kSharedBytes = 49152;
+constexpr std::int64_t kTileSide = 16;  // threads along each side of a staged tile
+
+bool listed(const std::vector<TreePtr>& loops, const TreePtr& loop) {
+  return std::any_of(loops.begin(), loops.end(), [&](const TreePtr& l) { return l->id == loop->id; });
+}
+
+class MapGpu {
+ public:
+  MapGpu(const Schedule& schedule, Arguments& args) : schedule_(schedule), args_(args) {}
+
+  Schedule run() {
+    statement_ = args_.statement();
+    read();
+    if (ok()) place_grid();
+    if (ok()) check_sizes();
+    if (ok()) check_form();
+    return ok() ? marked() : schedule_;
+  }
+
+ private:
+  bool ok() const { return !args_.problem(); }
+  const Statement& statement() const { return schedule_.statement(statement_); }
+  std::string name_of(const TreePtr& loop) const { return loop->names.at(statement_); }
+
+  std::vector<TreePtr> loops(const std::string& argument) {
+    std::vector<TreePtr> list;
+    for (const std::string& name : args_.texts(argument)) {
+      const TreePtr loop = args_.loop(statement_, name);
+      if (!loop) return {};
+      if (listed(list, loop)) args_.refuse("loop '" + name + "' is named twice in `" + argument + "`");
+      if (loop->mark.kind != LoopKind::kSerial) args_.refuse("loop '" + name + "' is marked already");
+      list.push_back(loop);
+    }
+    return list;
+  }
+
+  void read() {
+    grid_ = loops("grid");
+    block_ = loops("block");
+    stage_ = loops("stage");
+    split_ = loops("split");
+    threads_ = args_.integers("threads", 1);
+    points_ = args_.integers("points", 1);
+    depth_ = args_.integer("depth", 8, 1);
+    parts_ = args_.integer("parts", 0, 1);
+    if (!ok()) return;
+    if (grid_.empty() && block_.empty() && split_.empty()) args_.refuse("it names no loop for the grid or the block");
+    if (!split_.empty() && parts_ == 0) args_.refuse("`split` needs `parts`: how many blocks share the reduction");
+    if (points_.empty()) points_.assign(threads_.size(), 1);
+  }
+
+  // The grid loops stand directly inside each other; those of an earlier step count.
+  void place_grid() {
+    std::vector<std::string> names;
+    for (const TreePtr& l : grid_) names.push_back(name_of(l));
+    if (!names.empty()) chain_ = loop_chain(schedule_, statement_, names, args_);
+    if (!ok()) return;
+    bool inside = false;
+    for (const TreePtr& l : loops_around(schedule_.tree, statement_)) {
+      if (listed(grid_, l)) inside = true;
+      if (l->mark.kind != LoopKind::kMapped) continue;
+      if (l->mark.gpu.block >= 0) return args_.refuse("the threads are taken by loop '" + name_of(l) + "'");
+      if (!grid_.empty() && !inside) return args_.refuse("loop '" + name_of(l) + "' around is on the grid already");
+      if (grid_.empty()) chain_.push_back(l);
+    }
+    if (grid_.empty()) return;
+    for_each_loop(chain_.back()->children[0], [&](const Tree& l) {
+      if (l.mark.kind == LoopKind::kMapped)
+        args_.refuse("a loop inside '" + name_of(chain_.back()) + "' is mapped already", {"map the grid's loops first"});
+    });
+  }
+
+  std::int64_t block_threads() const {
+    std::int64_t n = 1;
+    for (const std::int64_t t : threads_) n = n > kMostThreads ? n : n * t;
+    return n;
+  }
+
+  void check_sizes() {
+    const std::size_t wanted = stage_.empty() ? block_.size() : 2;
+    if (threads_.size() != wanted)
+      return args_.bad("threads", std::to_string(wanted) + " numbers", std::to_string(threads_.size()));
+    if (points_.size() != wanted)
+      return args_.bad("points", std::to_string(wanted) + " numbers", std::to_string(points_.size()));
+    if (block_threads() > kMostThreads)
+      args_.refuse("a block would have more than " + std::to_string(kMostThreads) + " threads");
+  }
+
+  void check_form() {
+    for (const TreePtr& l : stage_)
+      if (listed(grid_, l) || listed(block_, l)) args_.refuse("loop '" + name_of(l) + "' is staged: it cannot be mapped too");
+    std::size_t inner = 0;
+    for (const TreePtr& l : block_) inner += !listed(grid_, l);
+    if (!split_.empty()) check_split();
+    if (!stage_.empty()) return check_stage(inner);
+    if (inner == 0) {
+      if (block_.size() > 2) args_.refuse("points use at most two loops of the block");
+      return;
+    }
+    if (std::any_of(points_.begin(), points_.end(), [](std::int64_t p) { return p != 1; }))
+      return args_.refuse("`points` are of loops that the grid and the block share");
+    if (block_.size() == 1) return check_row(block_[0]);
+    if (block_.size() == 2 && !listed(grid_, block_[0]) && listed(grid_, block_[1])) return check_columns();
+    args_.refuse("the block's loops are the grid's, or one inside them, or a reduction before a loop of the grid");
+  }
+
+  // Several loops of one nest share the block: they must mean the same threads.
+  void check_row(const TreePtr& loop) {
+    const TreePtr scope = chain_.empty() ? loops_around(schedule_.tree, statement_).front() : chain_.front();
+    for_each_loop(scope, [&](const Tree& l) {
+      const bool taken = l.mark.kind == LoopKind::kMapped && l.mark.gpu.block == 0 && l.mark.gpu.grid < 0;
+      if (taken && l.mark.gpu.threads != threads_[0])
+        args_.refuse("other loops of the block have " + std::to_string(l.mark.gpu.threads) + " threads");
+    });
+    for_each_loop(loop->children[0], [&](const Tree& l) {
+      if (l.mark.kind == LoopKind::kMapped) args_.refuse("a loop inside '" + name_of(loop) + "' has the block's threads");
+    });
+    const std::int64_t t = threads_[0];
+    if (t > kWarp ? t % kWarp != 0 : (t & (t - 1)) != 0)
+      args_.bad("threads", "a power of two up to 32, or a multiple of 32", std::to_string(t));
+    if (carries_dependence(schedule_, loop->id, true)) check_reduction(loop);
+  }
+
+  // What carries a reduction must be that statement's alone, and its place must stand still below.
+  void check_reduction(const TreePtr& loop) {
+    const Statement& s = statement();
+    const std::string what = "loop '" + name_of(loop) + "' carries a dependence";
+    if (!s.update || *s.update >= ReduceKind::kArgMax)
+      return args_.refuse(what + " that is no reduction", {"only loops without dependences and reductions go to threads"});
+    if (statements_of(loop).size() > 1)
+      return args_.refuse(what + " and is shared with other statements", {"distribute '" + s.name + "' first"});
+    std::vector<TreePtr> below{loop};
+    for_each_loop(loop->children[0], [&](const Tree& l) { below.push_back(find_loop(schedule_.tree, l.id)); });
+    for (const TreePtr& l : below)
+      for (std::size_t i = 0; i < s.iterators.size(); ++i)
+        if (involves(l->member.at(statement_), static_cast<unsigned>(i)) && subscripted(s, s.iterators[i]))
+          return args_.refuse(
+              "the place that '" + s.name + "' updates moves with loop '" + name_of(l) + "' inside the reduction",
+              {"interchange it to the outside first"});
+    if (reduction_ == nullptr) reduction_ = loop;
+  }
+
+  static bool subscripted(const Statement& s, const std::string& iterator) {
+    bool found = false;
+    for (const ExprPtr& e : s.subscripts)
+      walk(e, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == iterator); });
+    return found;
+  }
+
+  // Below the grid's loops: one reduction nest of the statement, other statements once a point and without part in it.
+  void check_single(const TreePtr& reduction) {
+    TreePtr body = chain_.empty() ? reduction : chain_.back()->children[0];
+    const std::vector<TreePtr> parts = body->kind == Tree::Kind::kSequence ? body->children : std::vector<TreePtr>{body};
+    for (const TreePtr& part : parts) {
+      if (part->id == reduction->id && part->kind == Tree::Kind::kLoop) continue;
+      if (part->kind != Tree::Kind::kLeaf)
+        return args_.refuse("other loops stand beside the reduction '" + statement().name + "'",
+                            {"distribute '" + statement().name + "' first"});
+      for (const Access& a : statement().reads)
+        if (a.array == schedule_.statement(part->statement).target)
+          return args_.refuse("'" + statement().name + "' reads what '" + schedule_.statement(part->statement).name +
+                              "' computes at the same point");
+    }
+    if (!contains(body, statement_) ||
+        std::none_of(parts.begin(), parts.end(), [&](const TreePtr& p) { return p == reduction; }))
+      return args_.refuse("loop '" + name_of(reduction) + "' does not stand directly inside the grid's loops");
+    check_reduction(reduction);
+    if (ok() && !is_box(statement().domain)) args_.refuse("the bounds of the reduction's loops depend on other loops");
+  }
+
+  void check_columns() {
+    if (threads_[1] % kWarp != 0) args_.bad("threads", "a multiple of 32 along x", std::to_string(threads_[1]));
+    const TreePtr outer = reduction_root();
+    if (!outer) return args_.refuse("loop '" + name_of(block_[0]) + "' is no loop of a reduction");
+    check_single(outer);
+  }
+
+  // The outermost loop below the grid's.
+  TreePtr reduction_root() const {
+    for (const TreePtr& l : loops_around(schedule_.tree, statement_))
+      if (!listed(chain_, l) && (chain_.empty() || !is_around(l))) return l;
+    return nullptr;
+  }
+  bool is_around(const TreePtr& l) const {  // of the grid's loops
+    return find_loop(l, chain_.front()->id) != nullptr;
+  }
+
+  void check_split() {
+    if (split_.size() > 1) return args_.refuse("one loop can be split");
+    check_single(split_[0]);
+  }
+
+  void check_stage(std::size_t inner) {
+    const Statement& s = statement();
+    if (inner > 0 || !split_.empty()) return args_.refuse("staged tiles take their block's loops from the grid");
+    if (!s.update || *s.update != ReduceKind::kSum || s.value->op != Op::kMul || !is_float(s.value->type))
+      return args_.refuse("'" + s.name + "' is no sum of products");
+    const std::int64_t p = points_[0];
+    if (threads_ != std::vector<std::int64_t>{kTileSide, kTileSide}) args_.bad("threads", "[16, 16]", "others");
+    if (points_[1] != p || (p != 2 && p != 4 && p != 8)) args_.bad("points", "[2, 2], [4, 4] or [8, 8]", "others");
+    if (depth_ != 8 && depth_ != 16 && depth_ != 32) args_.bad("depth", "8, 16 or 32", std::to_string(depth_));
+    const std::int64_t row = kTileSide * p + 16 / static_cast<std::int64_t>(size_bytes(s.value->type));
+    if (2 * depth_ * row * static_cast<std::int64_t>(size_bytes(s.value->type)) > kSharedBytes)
+      args_.refuse("the staged tiles take more than " + std::to_string(kSharedBytes) + " bytes of shared memory");
+    const TreePtr root = reduction_root();
+    if (!root) return args_.refuse("there is no loop to stage");
+    if (ok()) check_single(root);
+    std::size_t below = 0;
+    for_each_loop(root, [&](const Tree&) { ++below; });
+    if (ok() && below != stage_.size()) args_.refuse("`stage` names all loops of the reduction");
+    if (ok()) check_roles();
+  }
+
+  // Some loop moves the left factor only, another the right one only; these are the block's.
+  void check_roles() {
+    std::size_t left = 0, right = 0;
+    for (const TreePtr& l : chain_) {
+      const std::string name = walked_iterator(schedule_, *l, statement_);
+      if (name.empty()) return args_.refuse("loop '" + name_of(l) + "' does not walk an index of '" + statement().name + "'");
+      const bool a = mentions(statement().value->args[0], name), b = mentions(statement().value->args[1], name);
+      left += a && !b;
+      right += b && !a;
+      if ((a != b) != listed(block_, l))
+        return args_.refuse("the block's loops are those that one factor depends on; '" + name_of(l) + "' is " +
+                            (a != b ? "one" : "none") + " of them");
+    }
+    if (left == 0 || right == 0) args_.refuse("no loop moves one factor of '" + statement().name + "' alone");
+  }
+
+  static bool mentions(const ExprPtr& e, const std::string& iterator) {
+    bool found = false;
+    walk(e, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == iterator); });
+    return found;
+  }
+
+  static int position(const std::vector<TreePtr>& list, const Tree& loop) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (list[i]->id == loop.id) return static_cast<int>(list.size() - 1 - i);
+    return -1;
+  }
+
+  Schedule marked() const {
+    Schedule next = schedule_;
+    std::vector<TreePtr> all = grid_;
+    for (const std::vector<TreePtr>* list : {&block_, &stage_, &split_})
+      for (const TreePtr& l : *list)
+        if (!listed(all, l)) all.push_back(l);
+    for (const TreePtr& l : all) {
+      const TreePtr now = find_loop(next.tree, l->id);
+      Tree changed = *now;
+      changed.mark.kind = LoopKind::kMapped;
+      GpuPlace& g = changed.mark.gpu;
+      g.grid = position(grid_, *l);
+      g.block = position(block_, *l);
+      const std::size_t at = stage_.empty() && g.block >= 0 ? block_.size() - 1 - static_cast<std::size_t>(g.block) : 0;
+      if (g.block >= 0) {
+        g.threads = threads_[at];
+        g.points = points_[at];
+      }
+      if (listed(stage_, l)) g.stage = depth_;
+      if (listed(split_, l)) g.parts = parts_;
+      g.reduces = reduction_ && !listed(grid_, l);
+      next.tree = replace_node(next.tree, now, make_loop_tree(std::move(changed), now->children[0]));
+    }
+    return next;
+  }
+
+  const Schedule& schedule_;
+  Arguments& args_;
+  int statement_ = -1;
+  std::vector<TreePtr> grid_, block_, stage_, split_, chain_;
+  std::vector<std::int64_t> threads_, points_;
+  std::int64_t depth_ = 8, parts_ = 0;
+  TreePtr reduction_;  // the loop whose iterations update one place
+};
+
+Schedule apply(const Schedule& schedule, Arguments& args) { return MapGpu(schedule, args).run(); }
+
+}  // namespace
+
+extern const Transform kMapGpu;
+const Transform kMapGpu = {
+    "map_gpu",
+    "Loops go to the grid and to the threads of a block of a GPU; the last of each list runs along x. After all other steps.",
+    {{"statement", "statement", true, "a statement inside the loops"},
+     {"grid", "loops", false, "directly nested loops whose iterations, or pieces of them, are blocks"},
+     {"block", "loops", false,
+      "loops shared by the threads of a block: of the grid, or one inside them, or a reduction and a loop of the grid"},
+     {"threads", "ints", false, "threads along each loop of `block`; with `stage`, of the tile's rows and columns: [16, 16]"},
+     {"points", "ints", false, "iterations of one thread along each loop that grid and block share; 1 when not given"},
+     {"stage", "loops", false, "all loops of a sum of products, whose operands go through shared memory"},
+     {"depth", "int", false, "iterations of the staged loops at a time: 8, 16 or 32; 8 when not given"},
+     {"split", "loops", false, "a reduction's loop cut into parts for as many blocks; a second kernel combines the results"},
+     {"parts", "int", false, "how many parts"}},
+    apply};
+
+}  // namespace facet

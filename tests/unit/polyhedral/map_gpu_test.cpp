@@ -1,0 +1,155 @@
+// map_gpu: which places it gives, and what it refuses with which reason.
+#include "tests/unit/polyhedral/program_support.hpp"
+
+namespace facet {
+namespace {
+
+Program product(const std::string& dtype = "f32") {
+  return program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 1, "max": 4096, "default": 1024}},
+    "tensors": {"a": {"dtype": ")" +
+                    dtype + R"(", "shape": ["N", "N"]}, "b": {"dtype": ")" + dtype +
+                    R"x(", "shape": ["N", "N"]}}, "inputs": ["a", "b"],
+    "ops": [{"op": "compute", "in": ["a", "b"], "out": ["c"], "def": ["c[i, j] = sum[k](a[i, k] * b[k, j])"]}],
+    "outputs": ["c"]})x");
+}
+
+std::string heat_code() { return R"(for (int t = 0; t < 3; t++) for (int i = 1; i < N - 1; i++) A[i] = A[i-1] + A[i+1];)"; }
+
+Program elementwise() { return equations({"y[i, j] = x[i, j] * 2.0"}, "y"); }
+Program row_sum() { return equations({"y[i] = sum[j](x[i, j])"}, "y"); }
+
+struct Refused {
+  const char* steps;
+  const char* reason;
+};
+
+TEST(MapGpu, PlacesArePrinted) {
+  const std::string text =
+      loops_text(elementwise(),
+                 R"({"do": "map_gpu", "statement": "y", "grid": ["i", "j"], "block": ["j"], "threads": [32], "points": [4]})");
+  EXPECT_NE(text.find("for i in 0..8 mapped grid y"), std::string::npos) << text;
+  EXPECT_NE(text.find("for j in 0..8 mapped grid x, block x 32, 4 a thread"), std::string::npos) << text;
+  const std::string rows = loops_text(row_sum(), R"({"do": "map_gpu", "statement": "y", "grid": ["i"]},
+      {"do": "map_gpu", "statement": "y", "block": ["j"], "threads": [64]})");
+  EXPECT_NE(rows.find("mapped block x 64, reduces"), std::string::npos) << rows;
+}
+
+TEST(MapGpu, TheGridTakesOnlyLoopsThatCarryNothing) {
+  const LegalReport heat = judge(in_place("[\"N\"]", heat_code()), R"({"do": "map_gpu", "statement": "A", "grid": ["i"]})");
+  EXPECT_FALSE(heat.legal);
+  ASSERT_TRUE(heat.has_violation);
+  EXPECT_NE(heat.violation_text.find("the mapped loop 'i'"), std::string::npos) << heat.violation_text;
+  const LegalReport sum = judge(row_sum(), R"({"do": "distribute", "statement": "y", "loop": "i"},
+      {"do": "map_gpu", "statement": "y", "grid": ["i", "j"]})");
+  EXPECT_FALSE(sum.legal);
+  EXPECT_EQ(sum.kind, "reduction");
+}
+
+TEST(MapGpu, AReductionKeepsItsOrderWhereTheNumericsAreStrict) {
+  Program p = row_sum();
+  p.numerics.reassociate = Numerics::Reassociate::kStrict;
+  EXPECT_FALSE(judge(p, R"({"do": "map_gpu", "statement": "y", "block": ["j"], "threads": [32]})").legal);
+}
+
+TEST(MapGpu, RefusesWhatItsFormsCannotExpress) {
+  const Refused elements[] = {
+      {R"({"do": "map_gpu", "statement": "y"})", "names no loop"},
+      {R"({"do": "map_gpu", "statement": "y", "grid": ["i", "i"]})", "named twice"},
+      {R"({"do": "parallelize", "statement": "y", "loop": "i"}, {"do": "map_gpu", "statement": "y", "grid": ["i"]})",
+       "marked already"},
+      {R"({"do": "map_gpu", "statement": "y", "grid": ["i"]}, {"do": "map_gpu", "statement": "y", "grid": ["j"]})",
+       "is on the grid already"},
+      {R"({"do": "map_gpu", "statement": "y", "grid": ["j"]}, {"do": "map_gpu", "statement": "y", "grid": ["i"]})",
+       "map the grid's loops first"},
+      {R"({"do": "map_gpu", "statement": "y", "block": ["i"], "threads": [32]},
+          {"do": "map_gpu", "statement": "y", "block": ["j"], "threads": [32]})",
+       "the threads are taken by loop 'i'"},
+      {R"({"do": "map_gpu", "statement": "y", "grid": ["i", "j"], "block": ["i", "j"], "threads": [64, 32]})",
+       "more than 1024 threads"},
+      {R"({"do": "map_gpu", "statement": "y", "grid": ["i"], "block": ["j"], "threads": [32], "points": [2]})",
+       "that the grid and the block share"},
+      {R"({"do": "map_gpu", "statement": "y", "grid": ["i"], "block": ["i", "j"], "threads": [2, 32]})",
+       "a reduction before a loop of the grid"},
+      {R"({"do": "map_gpu", "statement": "y", "grid": ["i", "j"], "split": ["j"]})", "needs `parts`"},
+      {R"({"do": "map_gpu", "statement": "y", "grid": ["i"], "stage": ["j"], "threads": [16, 16], "points": [2, 2]})",
+       "is no sum of products"},
+      {R"({"do": "map_gpu", "statement": "y", "grid": ["i"]}, {"do": "tile", "statement": "y", "loops": ["i"], "sizes": [2]})",
+       "map_gpu comes after all other steps"},
+  };
+  for (const Refused& r : elements) {
+    const LegalReport report = judge(elementwise(), r.steps);
+    EXPECT_FALSE(report.legal) << r.steps;
+    EXPECT_NE(report.message.find(r.reason), std::string::npos) << r.steps << "\n" << report.message;
+  }
+}
+
+TEST(MapGpu, RefusesReductionsThatMoveOrAreShared) {
+  const Refused sums[] = {
+      {R"({"do": "map_gpu", "statement": "y", "block": ["i"], "threads": [32]},
+          {"do": "map_gpu", "statement": "y", "block": ["j"], "threads": [32]})",
+       "the threads are taken"},
+      {R"({"do": "distribute", "statement": "y", "loop": "i"}, {"do": "interchange", "statement": "y", "order": ["j", "i"]},
+          {"do": "map_gpu", "statement": "y", "block": ["j"], "threads": [32]})",
+       "moves with loop 'i' inside the reduction"},
+      {R"({"do": "map_gpu", "statement": "y", "split": ["i"], "parts": 4})", "shared with other statements"},
+  };
+  for (const Refused& r : sums) {
+    const LegalReport report = judge(row_sum(), r.steps);
+    EXPECT_FALSE(report.legal) << r.steps;
+    EXPECT_NE(report.message.find(r.reason), std::string::npos) << r.steps << "\n" << report.message;
+  }
+  const LegalReport serial =
+      judge(in_place("[\"N\"]", heat_code()), R"({"do": "map_gpu", "statement": "A", "block": ["i"], "threads": [32]})");
+  EXPECT_NE(serial.message.find("that is no reduction"), std::string::npos) << serial.message;
+}
+
+TEST(MapGpu, StagedTiles) {
+  const std::string tile = R"({"do": "map_gpu", "statement": "c", "grid": ["i", "j"], "block": ["i", "j"], "stage": ["k"], )";
+  EXPECT_TRUE(judge(product(), tile + R"("threads": [16, 16], "points": [8, 8]})").legal);
+  const LegalReport large = judge(product("f64"), tile + R"("threads": [16, 16], "points": [8, 8], "depth": 32})");
+  EXPECT_NE(large.message.find("bytes of shared memory"), std::string::npos) << large.message;
+  const LegalReport bare = judge(product(), R"({"do": "map_gpu", "statement": "c", "grid": ["i"], "block": ["i"],
+      "stage": ["j", "k"], "threads": [16, 16], "points": [2, 2]})");
+  EXPECT_FALSE(bare.legal);
+}
+
+// What plan says for a program and a target of "cuda".
+Recipe planned(const Program& p, Ledger* ledger = nullptr) {
+  ScheduleOptions options;
+  options.target = "cuda";
+  Ledger none;
+  Recipe partial;
+  partial.target = "cuda";
+  const Result<Recipe> r = plan(p, partial, options, ledger ? *ledger : none);
+  EXPECT_TRUE(r.ok());
+  return *r;
+}
+
+TEST(PlanForCuda, AProductIsStaged) {
+  const std::string text = to_json(planned(product()));
+  EXPECT_NE(text.find("\"stage\": [\"k\"]"), std::string::npos) << text;
+}
+
+TEST(PlanForCuda, AStencilIsLaunchedOnceAStep) {
+  const Program p = in_place(R"(["N", "N"])",
+                             "for (int t = 0; t < 5; t++) { for (int i = 1; i < N; i++) for (int j = 0; j < N; j++) "
+                             "A[i][j] = A[i-1][j] * 2.0; }");
+  Ledger ledger;
+  ScheduleOptions options;
+  options.target = "cuda";
+  options.sizes = {{"N", 100}};
+  const Result<Recipe> r = plan(p, Recipe{}, options, ledger);
+  ASSERT_TRUE(r.ok());
+  EXPECT_NE(to_json(*r).find("map_gpu"), std::string::npos);
+}
+
+TEST(PlanForCuda, ParallelLoopsComeOutside) {
+  const Program p = in_place(R"(["N", "N"])",
+                             "for (int i = 1; i < N; i++) { for (int k = 0; k < i; k++) for (int j = 0; j < N; j++) "
+                             "A[i][j] -= A[k][j]; for (int j = 0; j < N; j++) A[i][j] = A[i][j] * 0.5; }");
+  const std::string text = to_json(planned(p));
+  EXPECT_NE(text.find("\"grid\": [\"j\"]"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace facet

@@ -224,6 +224,9 @@ class OpsReader {
   void result(const JsonValue& v, std::size_t number, Node* node) {
     const std::string& name = v.text;
     const std::string by = "defined by op " + std::to_string(number);
+    if (name.empty())
+      return r_.json.complain(Code::kBadName, v, {name, "an output"},
+                              {"give it a name; it need not be used, and trailing outputs may be left out"});
     if (!r_.json.check_name(name, v, "a tensor")) return;
     if (r_.is_symbol(name)) return r_.json.complain(Code::kNameTaken, v, {name});
     if (std::count(node->out.begin(), node->out.end(), name)) return r_.json.complain(Code::kListedTwice, v, {name, "\"out\""});

@@ -100,12 +100,16 @@ ExprPtr subscript(const std::vector<Term>& terms, std::int64_t below, std::optio
 }
 
 bool subscripts_of_group(OpBuilder& b, const AxisGroup& g, const Shape& in, const Loops& out, Subscripts* read) {
+  // Axes of extent 1 have no say: their index is 0.
+  std::vector<int> outs = g.out, ins = g.in;
+  std::erase_if(outs, [&](int a) { return constant_of(out[static_cast<std::size_t>(a)].extent) == 1; });
+  std::erase_if(ins, [&](int a) { return constant_of(in[static_cast<std::size_t>(a)]) == 1; });
   std::vector<Term> terms;
   std::int64_t scale = 1;
-  for (std::size_t k = g.out.size(); k-- > 0;) {
-    const Loop& l = out[static_cast<std::size_t>(g.out[k])];
+  for (std::size_t k = outs.size(); k-- > 0;) {
+    const Loop& l = out[static_cast<std::size_t>(outs[k])];
     const std::optional<std::int64_t> extent = constant_of(l.extent);
-    if (extent != 1) terms.insert(terms.begin(), Term{l.index(), scale, extent});
+    terms.insert(terms.begin(), Term{l.index(), scale, extent});
     if (!extent && k > 0) {
       b.not_affine("the result's axis of extent " + to_text(l.extent) + " would be a variable stride");
       return false;
@@ -113,14 +117,14 @@ bool subscripts_of_group(OpBuilder& b, const AxisGroup& g, const Shape& in, cons
     scale *= std::max<std::int64_t>(extent.value_or(1), 1);
   }
   std::int64_t below = 1;
-  for (std::size_t k = g.in.size(); k-- > 0;) {
-    const std::optional<std::int64_t> extent = constant_of(in[static_cast<std::size_t>(g.in[k])]);
+  for (std::size_t k = ins.size(); k-- > 0;) {
+    const std::optional<std::int64_t> extent = constant_of(in[static_cast<std::size_t>(ins[k])]);
     if (!extent && k > 0) {
-      b.not_affine("x's axis of extent " + to_text(in[static_cast<std::size_t>(g.in[k])]) + " would be a variable divisor");
+      b.not_affine("x's axis of extent " + to_text(in[static_cast<std::size_t>(ins[k])]) + " would be a variable divisor");
       return false;
     }
     const std::int64_t size = std::max<std::int64_t>(extent.value_or(1), 1);
-    (*read)[static_cast<std::size_t>(g.in[k])] = extent == 1 ? idx(0) : subscript(terms, below, extent, k == 0);
+    (*read)[static_cast<std::size_t>(ins[k])] = subscript(terms, below, extent, k == 0);
     below *= size;
   }
   return true;

@@ -200,5 +200,14 @@ TEST(Define, ConcatPartsAreDisjoint) {
             "y0[i] = a0[i] where i < N for i in 0..M + N\ny0[i] = a1[i - N] where i >= N for i in 0..M + N\n");
 }
 
+// Extents of 1 beside symbolic ones are no strides (squeeze of [1, N, 4] was refused).
+TEST(Define, UnitAxesOfReshapes) {
+  EXPECT_EQ(lines_of(defined("squeeze", {"f32[1, N, 4]"}, {{"axes", list({0})}})),
+            "y0[i, j] = a0[0, i, j] for i in 0..N, j in 0..4\n");
+  EXPECT_EQ(lines_of(defined("unsqueeze", {"f32[N, M]"}, {{"axes", list({0, 2})}})),
+            "y0[i, j, k, l] = a0[j, l] for i in 0..1, j in 0..N, k in 0..1, l in 0..M\n");
+  EXPECT_EQ(lines_of(defined("squeeze", {"f32[N, 1, M, 1]"})), "y0[i, j] = a0[i, 0, j, 0] for i in 0..N, j in 0..M\n");
+}
+
 }  // namespace
 }  // namespace facet

@@ -57,6 +57,8 @@ class CPrinter {
   void declare(const Buffer& buffer);
   // Tells that an index or symbol is never negative: its / and % are then plain.
   void assume_non_negative(const std::string& index) { non_negative_.insert(index); }
+  // Is at least 1: a non-negative index divided by it is plain too.
+  void assume_positive(const std::string& index) { positive_.insert(index); }
 
   // The expression as text that may stand beside operators of strength `level`.
   std::string value(const ExprPtr& e, Level level = Level::kTernary);
@@ -75,6 +77,9 @@ class CPrinter {
   Diagnostics errors;  // trees that cannot be spelled: bugs of an earlier stage
 
  protected:
+  // Does the index expression surely fit 32 unsigned bits? Then it is divided so, where 64-bit division is slow.
+  virtual bool is_narrow(const ExprPtr&) const { return false; }
+
   // Printed text with its strength; mask_bytes: element width of a bool vector.
   struct Spelled {
     std::string text;
@@ -120,6 +125,7 @@ class CPrinter {
   Spelled lanes_text(const ExprPtr& e);
   Spelled index_spelled(const ExprPtr& e);
   bool non_negative(const ExprPtr& e) const;
+  bool positive(const ExprPtr& e) const;
   bool is_plain_index(const ExprPtr& e) const;
   std::vector<ExprPtr> clamped(const Buffer& buffer, const ExprPtr& e);
   std::string from_storage(DType type, int lanes, const std::string& text);
@@ -127,7 +133,7 @@ class CPrinter {
   void vector_store(const Store& s, const Buffer& buffer);
 
   std::map<std::string, Buffer> buffers_;
-  std::set<std::string> non_negative_;
+  std::set<std::string> non_negative_, positive_;
 };
 
 // The lanes of a vector index expression as base + lane * step, where it has that form: kIota, splats and affine arithmetic.

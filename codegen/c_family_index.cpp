@@ -41,9 +41,20 @@ bool CPrinter::non_negative(const ExprPtr& e) const {
     case Op::kAdd:
     case Op::kMul:
     case Op::kFloorDiv:
+    case Op::kTruncDiv:
     case Op::kMin: return is_integer(e->type) && both();
+    case Op::kTruncMod: return is_integer(e->type) && non_negative(e->args[0]);
     case Op::kMax: return non_negative(e->args[0]) || non_negative(e->args[1]);
     case Op::kFloorMod: return is_literal(e->args[1]) && e->args[1]->int_value > 0;
+    default: return false;
+  }
+}
+
+bool CPrinter::positive(const ExprPtr& e) const {
+  switch (e->op) {
+    case Op::kLiteral: return e->int_value > 0;
+    case Op::kIndex: return positive_.count(e->name) != 0;
+    case Op::kMul: return is_integer(e->type) && positive(e->args[0]) && positive(e->args[1]);
     default: return false;
   }
 }
@@ -80,8 +91,13 @@ CPrinter::Spelled CPrinter::index_spelled(const ExprPtr& e) {
       const bool modulo = e->op == Op::kFloorMod || e->op == Op::kTruncMod;
       const bool truncating = e->op == Op::kTruncDiv || e->op == Op::kTruncMod;
       const bool divisor = is_literal(e->args[1]) && e->args[1]->int_value > 0;
-      if (divisor && (truncating || non_negative(e->args[0])))
-        return {arg(0, Level::kTerm) + (modulo ? " % " : " / ") + arg(1, Level::kUnary), Level::kTerm};
+      if ((divisor && truncating) || (non_negative(e->args[0]) && positive(e->args[1]))) {
+        const std::string sign = modulo ? " % " : " / ";
+        if (!divisor && is_narrow(e->args[0]) && is_narrow(e->args[1]))
+          return {"(int64_t)((uint32_t)" + arg(0, Level::kAtom) + sign + "(uint32_t)" + arg(1, Level::kAtom) + ")",
+                  Level::kUnary};
+        return {arg(0, Level::kTerm) + sign + arg(1, Level::kUnary), Level::kTerm};
+      }
       const char* helper = truncating ? (modulo ? "trunc_mod" : "trunc_div") : (modulo ? "floor_mod" : "floor_div");
       return {call(helper, DType::kI64, 1, {arg(0, Level::kTernary), arg(1, Level::kTernary)})};
     }

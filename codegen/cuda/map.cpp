@@ -60,6 +60,7 @@ class ProgramMapper {
       *kernels = std::move(mapped);
     }
     for (Buffer& b : workspace_) result_.buffers.push_back(std::move(b));
+    std::erase_if(result_.buffers, [&](const Buffer& b) { return b.role == BufferRole::kWorkspace && !is_used(b.name); });
     return std::move(result_);
   }
 
@@ -89,14 +90,14 @@ class ProgramMapper {
     context_.symbols = result_.symbols;
   }
 
-  // Intermediates of this kernel alone in the memory of outputs that end them.
+  // Intermediates of this kernel alone are computed again where that is cheap, or live in the memory of outputs that end them.
   LoopList folded(const LoopList& body) {
     std::vector<const Buffer*> arrays, outputs;
     for (const Buffer& b : result_.buffers) {
       if (b.role == BufferRole::kOutput) outputs.push_back(&b);
       if (b.role == BufferRole::kWorkspace && used_by(b.name) == 1) arrays.push_back(&b);
     }
-    return gpu::fold_into_outputs(body, arrays, outputs, context_);
+    return gpu::fold_into_outputs(gpu::recompute_rows(body, arrays, context_), arrays, outputs, context_);
   }
 
   int used_by(const std::string& buffer) const {
@@ -107,6 +108,14 @@ class ProgramMapper {
         kernels += std::any_of(all.begin(), all.end(), [&](const passes::Access& a) { return a.buffer == buffer; });
       }
     return kernels;
+  }
+
+  bool is_used(const std::string& buffer) const {
+    for (const std::vector<Kernel>* list : {&result_.prepare, &result_.kernels})
+      for (const Kernel& k : *list)
+        for (const passes::Access& a : passes::accesses_of(k.body))
+          if (a.buffer == buffer) return true;
+    return false;
   }
 
   // One piece for each nest. Arrays that several own become workspace. `guards`: conditions around.

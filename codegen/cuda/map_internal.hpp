@@ -70,6 +70,9 @@ struct SingleReduction {
 };
 std::optional<SingleReduction> single_reduction_of(const LoopList& body);
 
+// `arrays`: workspace of this kernel alone.
+LoopList recompute_rows(const LoopList& body, const std::vector<const Buffer*>& arrays, MapContext& context);
+
 // `arrays`: workspace of this kernel alone; `outputs`: what it may share memory with.
 LoopList fold_into_outputs(const LoopList& body, const std::vector<const Buffer*>& arrays,
                            const std::vector<const Buffer*>& outputs, MapContext& context);

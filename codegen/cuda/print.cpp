@@ -8,6 +8,7 @@
 #include "codegen/c_family.hpp"
 #include "codegen/constant_text.hpp"
 #include "codegen/cuda/exports.hpp"
+#include "codegen/cuda/interval.hpp"
 #include "codegen/cuda/launch.hpp"
 #include "codegen/cuda/prelude.hpp"
 #include "codegen/kernel_uses.hpp"
@@ -66,10 +67,13 @@ std::int64_t shared_bytes_of(const LoopList& body) {
 
 class CudaPrinter : public CPrinter {
  public:
-  CudaPrinter(const Launch& launch, bool dynamic_shared)
-      : CPrinter(cuda_reserved_words()), launch_(launch), dynamic_shared_(dynamic_shared) {
+  CudaPrinter(const Launch& launch, const std::vector<Symbol>& symbols, bool dynamic_shared)
+      : CPrinter(cuda_reserved_words()), launch_(launch), ranges_(symbols), dynamic_shared_(dynamic_shared) {
     const char* const axes[] = {"x", "y", "z"};
-    for (const char* axis : axes) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      const std::string axis = axes[a];
+      know(std::string("thread.") + axis, 0, launch.block[a] - 1);
+      know(std::string("block.") + axis, 0, interval_of(launch.grid[a], symbols).high - 1);
       names.bind("index", std::string("block.") + axis, std::string("(int64_t)blockIdx.") + axis);
       names.bind("index", std::string("thread.") + axis, std::string("(int64_t)threadIdx.") + axis);
       assume_non_negative(std::string("block.") + axis);
@@ -78,8 +82,16 @@ class CudaPrinter : public CPrinter {
   }
 
  protected:
+  bool is_narrow(const ExprPtr& e) const override {
+    const Interval i = interval_of(e, ranges_);
+    return i.low >= 0 && i.high <= UINT32_MAX;
+  }
+
   void loop(const For& f) override {
-    if (f.kind >= LoopKind::kBlockX) return coordinate(f);
+    const Interval first = interval_of(f.lower, ranges_);
+    const bool agent = f.kind >= LoopKind::kBlockX;
+    know(f.iterator, first.low, agent ? first.high : interval_of(idx_sub(f.upper, idx(1)), ranges_).high);
+    if (agent) return coordinate(f);
     if (f.kind == LoopKind::kUnroll)
       out.line(f.width > 0 ? "#pragma unroll " + std::to_string(f.width) : "#pragma unroll");
     else if (f.kind == LoopKind::kSerial && runs_over_registers(f))
@@ -126,6 +138,15 @@ class CudaPrinter : public CPrinter {
   }
 
  private:
+  void know(const std::string& name, std::int64_t low, std::int64_t high) {
+    std::erase_if(ranges_, [&](const Symbol& s) { return s.name == name; });
+    Symbol range;
+    range.name = name;
+    range.min = low;
+    range.max = high;
+    ranges_.push_back(std::move(range));
+  }
+
   // A grid or thread loop: this agent's iteration. Braces only where another loop may use the name again.
   void coordinate(const For& f) {
     out.comment(f.comment);
@@ -201,6 +222,7 @@ class CudaPrinter : public CPrinter {
   }
 
   const Launch& launch_;
+  std::vector<Symbol> ranges_;  // of symbols, coordinates and the iterators around
   const bool dynamic_shared_;
   std::int64_t shared_offset_ = 0;
   std::set<std::string> registers_, coordinates_;
@@ -298,7 +320,7 @@ class ProgramPrinter {
     l.block = launch->block;
     l.shared_bytes = shared > kStaticSharedBytes ? shared : 0;
     l.entry = prefix_ + functions_.of("function", k.name + (k.ops.empty() ? "" : "_" + k.ops.back()));
-    CudaPrinter p(*launch, l.shared_bytes > 0);
+    CudaPrinter p(*launch, launch_symbols(k, program_.symbols), l.shared_bytes > 0);
     function(p, k, *launch, &l);
     body_ += p.out.text() + "\n";
     helpers_.insert(p.helpers.begin(), p.helpers.end());
@@ -325,6 +347,7 @@ class ProgramPrinter {
     }
     for (const Symbol& s : scope.symbols) {
       if (s.min >= 0) p.assume_non_negative(s.name);
+      if (s.min >= 1) p.assume_positive(s.name);
       if (!uses.symbols.count(s.name)) continue;
       parameters.push_back("const int64_t " + p.index_name(s.name));
       l->symbols.push_back(s.name);

@@ -123,11 +123,15 @@ CudaRunner::CudaRunner(std::unique_ptr<State> state) : state_(std::move(state)) 
 CudaRunner::~CudaRunner() = default;
 
 Result<Done> CudaRunner::State::start(const CudaRunOptions& options) {
-  CudaCompileOptions compile = options.compile;
-  if (compile.arch.empty()) compile.arch = device.arch;
-  Result<CudaBinary> compiled = compile_cuda(module.module.source.text, module.module.source.name, compile);
-  if (!compiled) return compiled.errors();
-  binary = std::move(*compiled);
+  if (options.binary) {
+    binary = *options.binary;
+  } else {
+    CudaCompileOptions compile = options.compile;
+    if (compile.arch.empty()) compile.arch = device.arch;
+    Result<CudaBinary> compiled = compile_cuda(module.module.source.text, module.module.source.name, compile);
+    if (!compiled) return compiled.errors();
+    binary = std::move(*compiled);
+  }
   if (const Result<Done> r = check(api->context_retain(&context, 0), "cuDevicePrimaryCtxRetain"); !r) return r;
   if (const Result<Done> r = check(api->context_set(context), "cuCtxSetCurrent"); !r) return r;
   if (const Result<Done> r = check(api->stream_create(&stream, kOrderedStream), "cuStreamCreate"); !r) return r;

@@ -28,7 +28,8 @@ struct CudaDevice {
 Result<CudaDevice> cuda_device();
 
 struct CudaRunOptions {
-  CudaCompileOptions compile;  // arch "" takes the device's
+  CudaCompileOptions compile;          // arch "" takes the device's
+  const CudaBinary* binary = nullptr;  // machine code that holds the module's kernels already, perhaps among others
 };
 
 // What the driver says about a loaded kernel.

@@ -23,6 +23,7 @@ constexpr std::int64_t kColumnSide = 32;
 constexpr double kEnoughBlocks = 96;    // most multiprocessors of a large device have work: larger tiles are better then
 constexpr double kFewColumns = 200000;  // below one full set of threads of a large device (132 x 2048)
 constexpr double kLongSum = 256;
+constexpr double kLongPart = 1024;       // iterations of a part: 32 for each of the threads that share it
 constexpr double kFewPoints = 2048;      // too few to fill the device: the inner loops must help
 constexpr double kManyPoints = 1 << 20;  // below, more threads are worth more than longer ones
 constexpr double kHostPoints = 4096;     // a launch (some microseconds) pays when so many threads share its iteration

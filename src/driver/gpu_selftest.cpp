@@ -7,10 +7,10 @@
 
 #include "codegen/cuda/map.hpp"
 #include "polyhedral/facet_polyhedral.hpp"
+#include "src/driver/gpu_case.hpp"
 #include "src/frontend/json.hpp"
 #include "src/graph/elaborate.hpp"
 #include "src/ops/samples.hpp"
-#include "src/run/cuda_run.hpp"
 #include "src/run/inputs.hpp"
 #include "src/run/interpret/interpret.hpp"
 #include "src/run/reference.hpp"
@@ -62,18 +62,6 @@ HostTensors arguments_of(const LoopProgram& loops, HostTensors tensors) {
   return tensors;
 }
 
-// The case's own failure, or nothing when the outside world failed.
-bool ends_the_run(const Diagnostics& errors) {
-  return errors.front().code == Code::kNoGpu || errors.front().code == Code::kNoCudaCompiler ||
-         errors.front().code == Code::kCudaCall;
-}
-
-Result<GpuCaseResult> failed(GpuCaseResult result, const Diagnostics& errors) {
-  if (ends_the_run(errors)) return errors;
-  result.reason = to_text(errors);
-  return result;
-}
-
 }  // namespace
 
 std::vector<GpuCase> operator_cases() {
@@ -82,7 +70,9 @@ std::vector<GpuCase> operator_cases() {
     for (std::size_t n = 0; n < op->samples.size(); ++n) {
       const Result<Program> program = sample_program(*op, op->samples[n], op->required_outputs);
       if (!program) continue;  // the table's own tests report it
-      cases.push_back({op->name + ", sample " + std::to_string(n), *program, {}});
+      std::string operands;
+      for (const std::string& o : op->samples[n].operands) operands += (operands.empty() ? ": " : ", ") + o;
+      cases.push_back({op->name + ", sample " + std::to_string(n) + operands, *program, {}});
     }
   return cases;
 }
@@ -104,47 +94,46 @@ Result<GpuCase> file_case(const std::string& path, std::int64_t largest) {
   }
 }
 
-Result<GpuCaseResult> check_on_gpu(const GpuCase& test, GpuExecutor executor, std::uint64_t seed, bool time) {
+Result<PreparedCase> prepare_case(const GpuCase& test, std::uint64_t seed) {
+  PreparedCase made;
+  made.symbols = test.symbols;
+  Result<Program> program = elaborate(test.program);
+  if (!program) return program.errors();
+  made.program = std::move(*program);
+  const Result<HostTensors> inputs = make_inputs(made.program, test.symbols, seed, {});
+  if (!inputs) return inputs.errors();
+  Result<LoopProgram> loops = scheduled(made.program, test.symbols);
+  if (!loops) return loops.errors();
+  made.arguments = arguments_of(*loops, *inputs);
+  made.loops = map_to_gpu(*loops, GpuMachine{}, nullptr);
+  Result<ReferenceRun> reference = run_reference(made.program, test.symbols, *inputs);
+  if (!reference) return reference.errors();
+  made.reference = std::move(*reference);
+  return made;
+}
+
+void compare_case(const PreparedCase& made, const HostTensors& outputs, GpuCaseResult* result) {
+  // Only the comparison counts: a sample may well have inputs that verify would call poor (all equal, clamped gathers).
+  const Verdict verdict = verify(made.program, made.reference, outputs, false);
+  result->verified = !verdict.outputs.empty();
+  for (const OutputVerdict& o : verdict.outputs)
+    result->verified = result->verified && o.wrong == 0 && o.verified_elements + o.ambiguous == o.elements;
+  if (!result->verified) result->reason = verdict.reason;
+  result->max_abs_error = verdict.max_abs_error;
+  result->tolerance = verdict.tolerance;
+}
+
+GpuCaseResult check_in_interpreter(const GpuCase& test, std::uint64_t seed) {
   GpuCaseResult result;
   result.name = test.name;
-  const Result<Program> program = elaborate(test.program);
-  if (!program) return failed(result, program.errors());
-  const Result<HostTensors> inputs = make_inputs(*program, test.symbols, seed, {});
-  if (!inputs) return failed(result, inputs.errors());
-  const Result<LoopProgram> loops = scheduled(*program, test.symbols);
-  if (!loops) return failed(result, loops.errors());
-  const Result<ReferenceRun> reference = run_reference(*program, test.symbols, *inputs);
-  if (!reference) return failed(result, reference.errors());
-  const HostTensors arguments = arguments_of(*loops, *inputs);
-  HostTensors outputs;
-  if (executor == GpuExecutor::kInterpreter) {
-    const LoopProgram mapped = map_to_gpu(*loops, GpuMachine{}, nullptr);
-    result.kernels = static_cast<int>(mapped.kernels.size());
-    Result<HostTensors> tensors = interpreted(mapped, test.symbols, arguments, seed, &result.reason);
-    if (!tensors) return failed(result, tensors.errors());
-    if (!result.reason.empty()) return result;
-    outputs = std::move(*tensors);
-  } else {
-    CudaRunRequest request;
-    request.program = &*loops;
-    request.symbols = test.symbols;
-    request.tensors = &arguments;
-    request.time = time;
-    Result<CudaRunReport> report = run_on_cuda(request);
-    if (!report) return failed(result, report.errors());
-    result.kernels = static_cast<int>(report->module.kernels.size());
-    result.compile_ms = report->compile_ms;
-    result.time_ms = report->time_ms;
-    outputs = std::move(report->outputs);
+  const Result<PreparedCase> made = prepare_case(test, seed);
+  if (!made) {
+    result.reason = to_text(made.errors());
+    return result;
   }
-  // Only the comparison counts: a sample may well have inputs that verify would call poor (all equal, clamped gathers).
-  const Verdict verdict = verify(*program, *reference, outputs, false);
-  result.verified = !verdict.outputs.empty();
-  for (const OutputVerdict& o : verdict.outputs)
-    result.verified = result.verified && o.wrong == 0 && o.verified_elements + o.ambiguous == o.elements;
-  if (!result.verified) result.reason = verdict.reason;
-  result.max_abs_error = verdict.max_abs_error;
-  result.tolerance = verdict.tolerance;
+  const Result<HostTensors> outputs = interpreted(made->loops, test.symbols, made->arguments, seed, &result.reason);
+  if (!outputs) result.reason = to_text(outputs.errors());
+  if (result.reason.empty()) compare_case(*made, *outputs, &result);
   return result;
 }
 

@@ -1,10 +1,12 @@
 // gpu_selftest: programs checked on the GPU, or in the GPU-mode interpreter, against the reference, many in one process.
 //
 // The cases are the samples of the operator table and program files. Each is planned for CUDA, scheduled, mapped, executed and
-// verified with seeded inputs; the interpreter's findings (races, unwritten memory, bounds, divergence) count as failures.
+// verified with seeded inputs; the interpreter's findings (races, unwritten memory, bounds, divergence) count as failures. For
+// the device, the kernels of many cases are compiled together, some batches at a time.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,10 +15,8 @@
 
 namespace facet {
 
-enum class GpuExecutor { kInterpreter, kDevice };
-
 struct GpuCase {
-  std::string name;  // "softmax, sample 2" | "examples/01_matmul_bias_gelu"
+  std::string name;  // "softmax, sample 2: f32[4, 8]" | "examples/01_matmul_bias_gelu"
   Program program;   // not elaborated
   SymbolValues symbols;
 };
@@ -24,10 +24,8 @@ struct GpuCase {
 struct GpuCaseResult {
   std::string name;
   bool verified = false;
-  std::string reason;  // why not
+  std::string reason;  // why not: what was refused or found, or output, element and values
   double max_abs_error = 0, tolerance = 0;
-  int kernels = 0;
-  double compile_ms = 0, time_ms = 0;  // device only
 };
 
 // Every sample of every operator of the table.
@@ -35,7 +33,17 @@ std::vector<GpuCase> operator_cases();
 // A program file; symbols take the smaller of their default and `largest`, where their range allows.
 Result<GpuCase> file_case(const std::string& path, std::int64_t largest);
 
-// Errors are kNoGpu and the like, which end a whole run; what is wrong with the case is in its result.
-Result<GpuCaseResult> check_on_gpu(const GpuCase& test, GpuExecutor executor, std::uint64_t seed, bool time);
+GpuCaseResult check_in_interpreter(const GpuCase& test, std::uint64_t seed);
+
+// All cases on the device, in at most kGpuBatches compilations. Errors are kNoGpu and the like, which end a whole run; what is
+// wrong with a case is in its result. `progress` is told what is being done.
+inline constexpr std::size_t kGpuBatches = 8;
+struct GpuRunReport {
+  std::vector<GpuCaseResult> results;  // in the order of the cases
+  std::size_t compilations = 0;
+  double compile_s = 0;  // of all batches together, by the clock
+};
+Result<GpuRunReport> check_on_device(const std::vector<GpuCase>& cases, std::uint64_t seed,
+                                     const std::function<void(const std::string&)>& progress);
 
 }  // namespace facet

@@ -1,30 +1,11 @@
-// Map, print, compile, upload, run, download, time: in this order, each checked.
+// The steps of a run on the GPU.
 #include "src/run/cuda_run.hpp"
-
-#include "codegen/cuda/map.hpp"
 
 namespace facet {
 
-Result<CudaModule> cuda_module(const LoopProgram& program, const GpuMachine& machine, PassLog* log) {
-  CudaPrintOptions options;
-  options.machine = machine;
-  return print_cuda(map_to_gpu(program, machine, log), options);
-}
-
 Result<CudaRunReport> run_on_cuda(const CudaRunRequest& request) {
-  const Result<CudaDevice> device = cuda_device();
-  if (!device) return device.errors();
   CudaRunReport report;
-  report.device = *device;
-  Result<CudaModule> module = cuda_module(*request.program, device->machine, &report.mapping);
-  if (!module) return module.errors();
-  report.module = std::move(*module);
-  CudaRunOptions options;
-  options.compile.arch = request.arch;
-  options.compile.compiler = request.compiler;
-  options.compile.contract = request.program->numerics.contract;
-  options.compile.flush_denormals = request.program->numerics.flush_denormals;
-  Result<std::unique_ptr<CudaRunner>> runner = CudaRunner::load(report.module, request.symbols, options);
+  Result<std::unique_ptr<CudaRunner>> runner = CudaRunner::load(*request.module, request.symbols, request.options);
   if (!runner) return runner.errors();
   CudaRunner& gpu = **runner;
   report.compiler = gpu.binary().compiler;
@@ -34,10 +15,12 @@ Result<CudaRunReport> run_on_cuda(const CudaRunRequest& request) {
   if (const Result<Done> r = gpu.prepare(); !r) return r.errors();
   if (const Result<Done> r = gpu.run(); !r) return r.errors();
   if (const Result<Done> r = gpu.download(&report.outputs); !r) return r.errors();
-  if (!request.time) return report;
-  const Result<double> whole = gpu.time_ms(request.warm_up, request.repeats);
-  if (!whole) return whole.errors();
-  report.time_ms = *whole;
+  if (request.repeats > 0) {
+    const Result<double> whole = gpu.time_ms(request.warm_up, request.repeats);
+    if (!whole) return whole.errors();
+    report.time_ms = *whole;
+  }
+  if (!request.each_kernel) return report;
   Result<std::vector<double>> each = gpu.kernel_times_ms(request.warm_up, request.repeats);
   if (!each) return each.errors();
   report.kernel_ms = std::move(*each);

@@ -10,9 +10,8 @@ namespace facet {
 namespace {
 
 void expect_verified(const GpuCase& test) {
-  const Result<GpuCaseResult> r = check_on_gpu(test, GpuExecutor::kInterpreter, 7, false);
-  ASSERT_TRUE(r.ok()) << test.name << "\n" << to_text(r.errors());
-  EXPECT_TRUE(r->verified) << test.name << "\n" << r->reason;
+  const GpuCaseResult r = check_in_interpreter(test, 7);
+  EXPECT_TRUE(r.verified) << test.name << "\n" << r.reason;
 }
 
 TEST(GpuSelftest, EveryOperatorSample) {
@@ -44,7 +43,7 @@ TEST(GpuSelftest, EveryPolybenchProgramAtSmallSizes) {
 }
 
 TEST(GpuSelftest, WithoutAGpuTheReasonIsGiven) {
-  const Result<GpuCaseResult> r = check_on_gpu(operator_cases().front(), GpuExecutor::kDevice, 1, false);
+  const Result<GpuRunReport> r = check_on_device({operator_cases().front()}, 1, [](const std::string&) {});
   if (r.ok()) GTEST_SKIP() << "there is a GPU";
   EXPECT_EQ(failure_of(r.errors()[0].code), Failure::kMissing);
   EXPECT_NE(r.errors()[0].message.find("no usable GPU"), std::string::npos);

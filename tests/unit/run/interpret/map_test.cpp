@@ -130,11 +130,12 @@ TEST(MapToGpu, LoopsAroundTheGridAreTheProcessors) {
 }
 
 TEST(MapToGpu, AnIntermediateDiesIntoTheOutput) {
-  // p[i,j] = x[i,j] * 2; s = sum_j p; y[i,j] = p[i,j] / (s + 1): p lives in y, unless y[i,j] reads another element of p.
-  const auto program = [](const ExprPtr& read_at) {
+  // p[i,j] = f(x[i,j]); s = sum_j p; y[i,j] = p[i,j] / (s + 1): p lives in y, unless y[i,j] reads another element of p.
+  const auto program = [](const ExprPtr& read_at, bool cheap = false) {
+    const ExprPtr x = get("x", {ix("i"), ix("j")});
+    const ExprPtr value = cheap ? mul(x, f32(2)) : unary(Op::kTanh, unary(Op::kTanh, x));
     const LoopList row = {
-        local("s", {}, MemorySpace::kStack),
-        loop("j", ix("N"), {put("p", {ix("i"), ix("j")}, mul(get("x", {ix("i"), ix("j")}), f32(2)))}), put("s", {}, f32(0)),
+        local("s", {}, MemorySpace::kStack), loop("j", ix("N"), {put("p", {ix("i"), ix("j")}, value)}), put("s", {}, f32(0)),
         loop("j", ix("N"), {update("s", {}, get("p", {ix("i"), ix("j")}))}),
         loop("j", ix("N"),
              {put("y", {ix("i"), ix("j")}, binary(Op::kDiv, get("p", {ix("i"), read_at}), add(get("s", {}), f32(1000))))})};
@@ -146,6 +147,12 @@ TEST(MapToGpu, AnIntermediateDiesIntoTheOutput) {
   const Places rows{{"i", on_grid(0)}, {"j", strided(32)}};
   EXPECT_TRUE(noted(check(placed(program(ix("j")), rows)), "in the memory of y"));
   EXPECT_FALSE(noted(check(placed(program(idx_sub(idx_sub(ix("N"), idx(1)), ix("j"))), rows)), "in the memory of y"));
+  // A cheap one is computed where it is read, wherever that is in the row.
+  for (const ExprPtr& at : {ix("j"), idx_sub(idx_sub(ix("N"), idx(1)), ix("j"))}) {
+    const Mapped m = check(placed(program(at, true), rows));
+    EXPECT_TRUE(noted(m, "computed where it is read"));
+    EXPECT_EQ(m.program.find_buffer("p"), nullptr);
+  }
 }
 
 TEST(MapToGpu, TimeLoopRunsInOneBlockWithBarriers) {

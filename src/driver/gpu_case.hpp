@@ -1,0 +1,25 @@
+// A case of the GPU self-test between its stages.
+#pragma once
+
+#include "facet/host_tensor.hpp"
+#include "facet/loop_ast.hpp"
+#include "src/driver/gpu_selftest.hpp"
+#include "src/run/reference.hpp"
+
+namespace facet {
+
+struct PreparedCase {
+  Program program;  // elaborated
+  SymbolValues symbols;
+  LoopProgram loops;      // mapped
+  HostTensors arguments;  // of the loops
+  ReferenceRun reference;
+};
+
+// Planned, scheduled and mapped for CUDA, with inputs and the reference's results.
+Result<PreparedCase> prepare_case(const GpuCase& test, std::uint64_t seed);
+
+// The verdict on these outputs.
+void compare_case(const PreparedCase& made, const HostTensors& outputs, GpuCaseResult* result);
+
+}  // namespace facet

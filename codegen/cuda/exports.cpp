@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/arena.hpp"
 #include "codegen/c_family.hpp"
 #include "codegen/openmp/prelude.hpp"
 
@@ -75,14 +76,6 @@ class ExportPrinter {
     return n;
   }
 
-  static ExprPtr storage_elements(const Buffer& b) {
-    if (b.strides.empty()) return elements(b.extents);
-    ExprPtr last = idx(1);
-    for (std::size_t d = 0; d < b.extents.size(); ++d)
-      last = idx_add(last, idx_mul(idx_sub(b.extents[d], idx(1)), b.strides[d]));
-    return idx_max(last, idx(0));
-  }
-
   static std::set<std::string> names_in(const std::vector<ExprPtr>& list) {
     std::set<std::string> found;
     for (const ExprPtr& e : list)
@@ -100,12 +93,13 @@ class ExportPrinter {
 
   void print_carve() {
     if (workspace_.empty()) return;
-    w_.comment("The arrays between kernels, one after the other in the caller's workspace (device memory).");
+    w_.comment(
+        "The arrays between kernels in the caller's workspace (device memory); arrays that no kernel needs together share theirs.");
     w_.open("struct Workspace");
     std::vector<ExprPtr> sizes;
     for (const Buffer* b : workspace_) {
       w_.line(storage_type(b->dtype) + "* " + fields_.of("buffer", b->name) + ";  // " + shape_text(b->dtype, b->extents));
-      sizes.push_back(storage_elements(*b));
+      sizes.push_back(span_elements(*b));
     }
     w_.line("size_t bytes;");
     w_.close("};");
@@ -117,11 +111,22 @@ class ExportPrinter {
     w_.line("const uintptr_t base = ((uintptr_t)memory + " + border + ") & ~(uintptr_t)" + border + ";");
     w_.line("uintptr_t offset = 0;");
     w_.line("Workspace arrays;");
-    for (std::size_t i = 0; i < workspace_.size(); ++i) {
-      const Buffer& b = *workspace_[i];
-      w_.line("arrays." + fields_.of("buffer", b.name) + " = (" + storage_type(b.dtype) + "*)(base + offset);");
-      w_.line("offset += ((uintptr_t)(" + size(sizes[i], Level::kTerm) + " * " + std::to_string(size_bytes(b.dtype)) + ") + " +
-              border + ") & ~(uintptr_t)" + border + ";");
+    const ArenaSlots slots = plan_arena(program_, workspace_);
+    if (slots.size() < workspace_.size()) w_.line("uintptr_t largest;");
+    for (const std::vector<std::size_t>& slot : slots) {
+      for (const std::size_t i : slot) {
+        const Buffer& b = *workspace_[i];
+        w_.line("arrays." + fields_.of("buffer", b.name) + " = (" + storage_type(b.dtype) + "*)(base + offset);");
+        const std::string bytes =
+            "(uintptr_t)(" + size(sizes[i], Level::kTerm) + " * " + std::to_string(size_bytes(b.dtype)) + ")";
+        if (slot.size() == 1)
+          w_.line("offset += (" + bytes + " + " + border + ") & ~(uintptr_t)" + border + ";");
+        else if (i == slot.front())
+          w_.line("largest = " + bytes + ";");
+        else
+          w_.line("if (largest < " + bytes + ") largest = " + bytes + ";");
+      }
+      if (slot.size() > 1) w_.line("offset += (largest + " + border + ") & ~(uintptr_t)" + border + ";");
     }
     w_.line("arrays.bytes = offset + " + std::to_string(kWorkspaceAlignment) + ";");
     w_.line("return arrays;");
@@ -296,6 +301,7 @@ std::set<std::string> cuda_reserved_words() {
   std::set<std::string> words = c_family_words();
   for (const char* w : {"args",
                         "workspace",
+                        "largest",
                         "Workspace",
                         "carve",
                         "arrays",

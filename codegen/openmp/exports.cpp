@@ -1,6 +1,8 @@
 // The functions around the kernels. Workspace arrays are carved in one place, checked calls go through another.
 #include "codegen/openmp/exports.hpp"
 
+#include "codegen/arena.hpp"
+
 namespace facet {
 
 namespace {
@@ -79,12 +81,14 @@ class InterfacePrinter {
 
   void print_carve() {
     if (workspace_.empty()) return;
-    w_.comment("The arrays between kernels, laid out one after the other in the caller's workspace, each on a 64-byte border.");
+    w_.comment(
+        "The arrays between kernels in the caller's workspace, each on a 64-byte border; arrays that no kernel needs together");
+    w_.comment("share their memory.");
     w_.open("struct Workspace");
     std::vector<ExprPtr> sizes;
     for (const Buffer* b : workspace_) {
       w_.line(storage_type(b->dtype) + "* " + fields_.of("buffer", b->name) + ";  // " + shape_text(b->dtype, b->extents));
-      sizes.push_back(size_of(*b));
+      sizes.push_back(span_elements(*b));
     }
     w_.line("size_t bytes;");
     w_.close("};");
@@ -95,26 +99,28 @@ class InterfacePrinter {
     w_.line("const uintptr_t base = ((uintptr_t)memory + 63) & ~(uintptr_t)63;");
     w_.line("uintptr_t offset = 0;");
     w_.line("Workspace arrays;");
-    for (std::size_t i = 0; i < workspace_.size(); ++i) {
-      const Buffer& b = *workspace_[i];
-      w_.line("arrays." + fields_.of("buffer", b.name) + " = (" + storage_type(b.dtype) + "*)(base + offset);");
-      const std::string bytes =
-          size_bytes(b.dtype) == 1 ? size(sizes[i]) : size(sizes[i]) + " * " + std::to_string(size_bytes(b.dtype));
-      w_.line("offset += ((uintptr_t)(" + bytes + ") + 63) & ~(uintptr_t)63;");
+    const ArenaSlots slots = plan_arena(program_, workspace_);
+    if (slots.size() < workspace_.size()) w_.line("uintptr_t largest;");
+    for (const std::vector<std::size_t>& slot : slots) {
+      for (const std::size_t i : slot) {
+        const Buffer& b = *workspace_[i];
+        w_.line("arrays." + fields_.of("buffer", b.name) + " = (" + storage_type(b.dtype) + "*)(base + offset);");
+        const std::string bytes =
+            "(uintptr_t)(" +
+            (size_bytes(b.dtype) == 1 ? size(sizes[i]) : size(sizes[i]) + " * " + std::to_string(size_bytes(b.dtype))) + ")";
+        if (slot.size() == 1)
+          w_.line("offset += (" + bytes + " + 63) & ~(uintptr_t)63;");
+        else if (i == slot.front())
+          w_.line("largest = " + bytes + ";");
+        else
+          w_.line("if (largest < " + bytes + ") largest = " + bytes + ";");
+      }
+      if (slot.size() > 1) w_.line("offset += (largest + 63) & ~(uintptr_t)63;");
     }
     w_.line("arrays.bytes = offset + 64;");
     w_.line("return arrays;");
     w_.close();
     w_.line("");
-  }
-
-  // Elements from the first to the last, holes of padded strides included.
-  ExprPtr size_of(const Buffer& b) {
-    if (b.strides.empty()) return elements(b.extents);
-    ExprPtr last = idx(1);
-    for (std::size_t d = 0; d < b.extents.size(); ++d)
-      last = idx_add(last, idx_mul(idx_sub(b.extents[d], idx(1)), b.strides[d]));
-    return idx_max(last, idx(0));
   }
 
   void print_check() {
@@ -214,7 +220,7 @@ class InterfacePrinter {
 std::set<std::string> openmp_reserved_words() {
   std::set<std::string> words = c_family_words();
   for (const char* w : {"args", "workspace", "Workspace", "carve", "arrays", "check", "memory", "offset", "base", "pointer",
-                        "status", "bytes", "kernel"})
+                        "status", "bytes", "kernel", "largest"})
     words.insert(w);
   return words;
 }

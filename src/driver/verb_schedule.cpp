@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "codegen/arena.hpp"
 #include "src/driver/build.hpp"
 #include "src/driver/machines.hpp"
 #include "src/driver/verbs.hpp"
@@ -122,9 +123,11 @@ JsonValue note_json(const PassNote& n) {
   return out.add("reason", JsonValue::of(n.reason)).add("group", JsonValue::of(n.kernel));
 }
 
+// Arguments and constants, and the workspace with its sharing.
 std::int64_t peak_bytes(const LoopProgram& loops, const SymbolValues& sizes) {
-  std::int64_t sum = 0;
+  std::int64_t sum = arena_bytes(loops, sizes);
   for (const Buffer& b : loops.buffers) {
+    if (b.role == BufferRole::kWorkspace) continue;
     std::int64_t bytes = size_bytes(b.dtype);
     for (const ExprPtr& e : b.extents) bytes *= evaluate_index(e, sizes);
     sum += bytes;

@@ -13,7 +13,8 @@ namespace facet {
 
 // Where an array's elements live while the loop `at` runs one iteration (at = -1: the whole group).
 //   kContract   the array has no other storage: one box per iteration of `at`
-//   kPromote    a copy of the part of the array used below `at`; `copy_in` / `copy_out` name the copying statements
+//   kPromote    a copy of the part of the array used below `at`; `copy_in` / `copy_out` name the copying statements. With
+//               `reader` the copy is the whole array's, padding included, and serves that statement alone
 // Element e of the array is element (e - offset) of a buffer of extents `sizes`, in the dimension order `order`, the innermost
 // `inner[d]` of dimension d split off and placed last (packed tiles).
 struct StorageMap {
@@ -28,6 +29,7 @@ struct StorageMap {
   std::vector<int> order;           // buffer dimension -> array dimension
   std::vector<std::int64_t> inner;  // per array dimension, 0: not split
   int copy_in = -1, copy_out = -1;  // statement numbers
+  int reader = -1;                  // statement number
 };
 
 struct Schedule {

@@ -1,6 +1,8 @@
 // Text of a Scop.
 #include "polyhedral/scop.hpp"
 
+#include "polyhedral/affine.hpp"
+
 namespace facet {
 
 std::string to_text(StatementKind kind) {
@@ -12,6 +14,15 @@ int Scop::find(const std::string& statement) const {
   for (std::size_t i = 0; i < statements.size(); ++i)
     if (statements[i].name == statement) return static_cast<int>(i);
   return -1;
+}
+
+isl::set array_set(const Scop& scop, const std::string& array) {
+  const Array& a = scop.arrays.at(array);
+  std::string constraints = "1 = 1";
+  for (std::size_t d = 0; d < a.extents.size(); ++d)
+    constraints += " and 0 <= i" + std::to_string(d) + " < " + *isl_text(a.extents[d], {});
+  return read_set(parameter_prefix(scop.symbols) + "{ " + tuple_text(array_id(array), a.extents.size()) + " : " + constraints +
+                  " }");
 }
 
 std::string to_text(const Scop& scop) {

@@ -22,6 +22,7 @@ struct Access {
   isl::map relation;  // { S_x[i] -> A_y[e] }, elements inside the array only
   isl::map whole;     // the same before cutting to the array: for the bounds proof; padded and clamped reads are cut here too
   bool exact = true;  // false: an over-approximation (data-dependent subscript)
+  std::optional<isl::map> reach;  // of a padded read: what its subscripts name, elements outside the array included
 };
 
 struct Statement {
@@ -60,6 +61,9 @@ struct Scop {
 
   int find(const std::string& statement) const;  // -1 when absent
 };
+
+// { A_x[e] : 0 <= e < extents }
+isl::set array_set(const Scop& scop, const std::string& array);
 
 // isl text, one block per statement (stage "schedule" starts with it).
 std::string to_text(const Scop& scop);

@@ -191,7 +191,10 @@ Access StatementMaker::access_of(const Statement& s, const std::string& name, co
   const std::string inside = parameter_prefix(scop_.symbols) + "{ " + range + "] : " + extents_text(a, elements) + " }";
   // `scalar` arrays have no fixed extents: nothing to be inside of.
   access.relation = a.scalar ? access.whole : access.whole.intersect_range(read_set(inside));
-  if (cut) access.whole = access.relation;
+  if (cut) {
+    access.reach = access.whole;
+    access.whole = access.relation;
+  }
   return access;
 }
 

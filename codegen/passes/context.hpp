@@ -35,6 +35,7 @@ void enter_kernel(Context& context,
 // kernel body and gives the new one.
 LoopList simplify(const LoopList& body, const Context& context);
 LoopList contract_locals(const LoopList& body, Context& context);
+LoopList widen(const LoopList& body, Context& context);
 LoopList peel(const LoopList& body, Context& context);
 LoopList form_tiles(const LoopList& body, Context& context);
 LoopList hoist_values(const LoopList& body, const Context& context);

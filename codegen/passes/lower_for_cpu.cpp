@@ -32,6 +32,8 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   // Local arrays of one live element are named values, so that the next passes
   // turn them into vectors.
   body = contract_locals(body, context);
+  // Tiles whose results stay local run to their full extent; peel has no partial ones of them to tell apart.
+  body = widen(body, context);
   // Requested loops have constant extents, or sit in the partial branch of an
   // if.
   body = simplify(peel(body, context), context);

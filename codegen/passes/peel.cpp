@@ -19,8 +19,9 @@
 // A requested loop (kUnroll, kVector) whose bounds are min/max has a constant
 // extent C in the common case: some upper bound u and lower bound l with u - l
 // = C. The loop is full when no other bound cuts it; that condition becomes an
-// `if` at the outermost place where its variables are known, so that everything
-// below (accumulators, masks) can rely on it. All loops with the same bounds
+// `if` at the outermost place where its variables are known and below which
+// every statement belongs to the axis, so that everything below (accumulators,
+// masks) can rely on it and nothing else is doubled. All loops with the same bounds
 // share one `if`. In the else branch a vector loop is left to form_tiles, which
 // masks it; an unrolled loop's whole region is strip-mined in short runs where
 // its iterations are independent (independent()), else it stays a plain loop.
@@ -36,47 +37,8 @@ namespace facet::passes {
 namespace {
 
 constexpr std::size_t kMaxVersions = 3;
-// Longer vector loops are not register tiles: form_tiles gives them a loop over
-// whole vectors and a masked rest anyway.
-constexpr std::int64_t kMaxTileVectors = 4;
 
-struct Axis {
-  For loop;       // one of its loops, for bounds, kind and width
-  ExprPtr lower;  // of the full extent
-  std::int64_t extent = 0;
-  ExprPtr full;  // condition
-};
-
-bool same_bounds(const For& a, const For& b) { return a.kind == b.kind && same(a.lower, b.lower) && same(a.upper, b.upper); }
-
-std::optional<Axis> axis_of(const For& f) {
-  if ((f.kind != LoopKind::kUnroll && f.kind != LoopKind::kVector) || f.step != 1) return std::nullopt;
-  if (difference(f.upper, f.lower).is_constant()) return std::nullopt;
-  const std::vector<ExprPtr> lowers = operands_of(Op::kMax, f.lower);
-  const std::vector<ExprPtr> uppers = operands_of(Op::kMin, f.upper);
-  std::optional<Axis> best;
-  std::size_t best_l = 0, best_u = 0;
-  for (std::size_t l = 0; l < lowers.size(); ++l) {
-    for (std::size_t u = 0; u < uppers.size(); ++u) {
-      const Linear extent = difference(uppers[u], lowers[l]);
-      if (!extent.is_constant() || extent.constant <= 0 || (best && best->extent <= extent.constant)) continue;
-      best = Axis{f, lowers[l], extent.constant, nullptr};
-      best_l = l;
-      best_u = u;
-    }
-  }
-  if (!best) return std::nullopt;
-  if (f.kind == LoopKind::kUnroll && f.width > 0 && f.width < best->extent) return std::nullopt;
-  if (f.kind == LoopKind::kVector && best->extent > kMaxTileVectors * std::max(1, f.width)) return std::nullopt;
-  const auto require = [&](const ExprPtr& condition) {
-    best->full = best->full ? binary(Op::kAnd, best->full, condition) : condition;
-  };
-  for (std::size_t l = 0; l < lowers.size(); ++l)
-    if (l != best_l) require(binary(Op::kLe, lowers[l], best->lower));
-  for (std::size_t u = 0; u < uppers.size(); ++u)
-    if (u != best_u) require(binary(Op::kLe, to_expr(sum(to_linear(best->lower), constant_form(best->extent))), uppers[u]));
-  return best;
-}
+bool same_bounds(const For& a, const For& b) { return a.kind == b.kind && same_extent(a, b); }
 
 // The first axis below `node` whose bounds mention nothing that is introduced
 // between here and its loop.
@@ -201,8 +163,12 @@ class Peeler {
   LoopList in_block(const LoopList& block, const std::vector<For>& done, bool partial) {
     for (const LoopKind kind : {LoopKind::kUnroll, LoopKind::kVector}) {
       if (done.size() >= kMaxVersions || partial) break;
-      for (const LoopPtr& node : block)
-        if (const std::optional<Axis> axis = find_axis(node, kind, {}, done)) return split(block, *axis, done);
+      std::vector<For> passed = done;
+      while (const std::optional<Axis> axis = find_in(block, kind, passed)) {
+        const auto [first, last] = span_of(block, *axis);
+        if (covered(LoopList(block.begin() + first, block.begin() + last + 1), *axis)) return split(block, *axis, done);
+        passed.push_back(axis->loop);  // its place is further in
+      }
     }
     LoopList out;
     for (const LoopPtr& node : block)
@@ -214,20 +180,32 @@ class Peeler {
  private:
   Context& context_;
 
-  LoopList split(const LoopList& block, const Axis& axis, std::vector<For> done) {
-    std::size_t first = block.size(), last = 0;
-    for (std::size_t i = 0; i < block.size(); ++i) {
-      if (!contains_axis(block[i], axis)) continue;
+  static std::optional<Axis> find_in(const LoopList& block, LoopKind kind, const std::vector<For>& passed) {
+    for (const LoopPtr& node : block)
+      if (std::optional<Axis> axis = find_axis(node, kind, {}, passed)) return axis;
+    return std::nullopt;
+  }
+
+  // The first and last statement of the block that contain the axis; what the span introduces stays visible to what follows.
+  static std::pair<std::ptrdiff_t, std::ptrdiff_t> span_of(const LoopList& block, const Axis& axis) {
+    const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(block.size());
+    std::ptrdiff_t first = size, last = 0;
+    const auto node = [&](std::ptrdiff_t i) { return block[static_cast<std::size_t>(i)]; };
+    for (std::ptrdiff_t i = 0; i < size; ++i) {
+      if (!contains_axis(node(i), axis)) continue;
       first = std::min(first, i);
       last = i;
     }
-    // What the span introduces must stay visible to what follows.
-    for (std::size_t i = first; i < last; ++i)
-      if (as<Let>(block[i]) || as<Allocate>(block[i])) last = block.size() - 1;
-    const auto at = [&](std::size_t i) { return block.begin() + static_cast<std::ptrdiff_t>(i); };
-    const LoopList span(at(first), at(last + 1));
-    const LoopList before = in_block(LoopList(block.begin(), at(first)), done, false);
-    const LoopList after = in_block(LoopList(at(last + 1), block.end()), done, false);
+    for (std::ptrdiff_t i = first; i < last; ++i)
+      if (as<Let>(node(i)) || as<Allocate>(node(i))) last = size - 1;
+    return {first, last};
+  }
+
+  LoopList split(const LoopList& block, const Axis& axis, std::vector<For> done) {
+    const auto [first, last] = span_of(block, axis);
+    const LoopList span(block.begin() + first, block.begin() + last + 1);
+    const LoopList before = in_block(LoopList(block.begin(), block.begin() + first), done, false);
+    const LoopList after = in_block(LoopList(block.begin() + last + 1, block.end()), done, false);
     done.push_back(axis.loop);
     If guard{axis.full, {}, {}, true};
     guard.then = in_block(with_bounds(span, axis, axis.lower, to_expr(sum(to_linear(axis.lower), constant_form(axis.extent)))),

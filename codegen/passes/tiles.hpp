@@ -1,6 +1,7 @@
 // Pieces of register tiling that peel, unroll and vectorize share.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -8,6 +9,16 @@
 #include "codegen/passes/context.hpp"
 
 namespace facet::passes {
+
+// A requested loop lower..min(lower + extent, ..): its full iterations, and when it is full.
+struct Axis {
+  For loop;       // one of its loops, for bounds, kind and width
+  ExprPtr lower;  // of the full extent
+  std::int64_t extent = 0;
+  ExprPtr full;  // condition
+};
+std::optional<Axis> axis_of(const For& f);
+bool same_extent(const For& a, const For& b);  // the same bounds, whatever their kinds
 
 // Do iterations of the loops named by `iterators` (one axis: the same value
 // means the same iteration) touch different elements of everything that the

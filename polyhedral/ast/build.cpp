@@ -192,6 +192,7 @@ class Builder {
       for (std::size_t d = 0; d < copy.args.size(); ++d)
         copy.args[d] = clamped(copy.args[d], it->second.extents, d, e->wrap_gather);
     std::tie(copy.name, copy.args) = place(s, e->name, std::move(copy.args));
+    if (copy.name != e->name) copy.pad = nullptr;  // a whole copy holds the padding; parts of padded arrays are refused
     copy.wrap_gather = false;
     return std::make_shared<const Expr>(std::move(copy));
   }
@@ -208,7 +209,7 @@ class Builder {
   // Where an access of statement `s` to `array` goes under the storage maps.
   std::pair<std::string, std::vector<ExprPtr>> place(int s, const std::string& array, std::vector<ExprPtr> subscripts) {
     for (auto m = schedule_.storage.rbegin(); m != schedule_.storage.rend(); ++m) {
-      if (m->array != array || s == m->copy_in || s == m->copy_out) continue;
+      if (m->array != array || s == m->copy_in || s == m->copy_out || (m->reader >= 0 && s != m->reader)) continue;
       if (m->kind == StorageMap::Kind::kPromote && !below(s, m->at)) continue;
       return {m->buffer, buffer_subscripts(s, *m, subscripts)};
     }

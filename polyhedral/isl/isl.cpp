@@ -249,6 +249,17 @@ std::vector<BoxDimension> box_hull(const isl::map& footprint) {
   return box;
 }
 
+std::optional<DimensionBounds> dimension_bounds(const isl::map& part, unsigned dimension) {
+  const int d = static_cast<int>(dimension);
+  const auto single = [&](isl_pw_aff* bound) {
+    return isl::manage(isl_pw_aff_gist(isl_pw_aff_coalesce(bound), isl_map_domain(part.copy())));
+  };
+  const isl::pw_aff low = single(isl_map_dim_min(part.copy(), d));
+  const isl::pw_aff high = single(isl_map_dim_max(part.copy(), d));
+  if (isl_pw_aff_isa_aff(low.get()) != isl_bool_true || isl_pw_aff_isa_aff(high.get()) != isl_bool_true) return std::nullopt;
+  return DimensionBounds{low.as_aff(), high.as_aff()};
+}
+
 isl::pw_aff floor_div(const isl::pw_aff& f, std::int64_t size) {
   isl_val* by = isl_val_int_from_si(isl_context().get(), size);
   return isl::manage(isl_pw_aff_floor(isl_pw_aff_scale_down_val(f.copy(), by)));

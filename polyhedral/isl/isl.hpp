@@ -83,6 +83,13 @@ struct BoxDimension {
 };
 std::vector<BoxDimension> box_hull(const isl::map& footprint);
 
+// Smallest and largest value of one element dimension of { [] -> element }, where each is a single expression of the
+// parameters.
+struct DimensionBounds {
+  isl::aff low, high;
+};
+std::optional<DimensionBounds> dimension_bounds(const isl::map& part, unsigned dimension);
+
 isl::pw_aff floor_div(const isl::pw_aff& f, std::int64_t size);  // floor(f / size)
 isl::pw_aff multiply(const isl::pw_aff& f, std::int64_t factor);
 isl::pw_aff add_constant(const isl::pw_aff& f, std::int64_t value);

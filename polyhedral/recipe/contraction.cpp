@@ -1,233 +1,369 @@
-// Policy: matrix-product-like nests get cache tiles, packed operands and a register tile.
+// Policy: matrix-product-like nests become packed, register-tiled loops with their epilogue in the tile.
 //
-// A statement  C[..] += A[..] * B[..]  with loops i (in C and A, not in B), j (in C and B, not in A, the lane axis) and k (in A
-// and B, not in C) is a contraction, whatever produced it: matmul, a convolution, an equation or a loop nest. The register tile
-// mr x nr keeps mr * nr / lanes accumulators in registers, leaving room for one row of B vectors and one broadcast of A; kc is
-// chosen so that a kc x nr panel of B stays in L1, nc and mc so that the packed blocks fit L2 and L3. Source: Low, Igual, Smith
-// and Quintana-Orti, Analytical modeling is enough for high-performance BLIS, TOMS 2016.
+// For  C[..] += A[..] * B[..]  in any index order, whatever produced it (matmul, einsum, convolution, equation, loop nest):
+//
+//     A.packed.copy, B.packed.copy            whole operands, panels of mr rows and nr columns, padding included; on threads
+//     for P                                   the loop shared out to threads: blocks of i, or an outer loop of the larger side
+//       for batch, further loops of m and n
+//         for jr, ir                          register tiles; the panel of B is met by all row tiles of the block
+//           C.tile = 0;  for k..  C.tile[mr, nr] += A.packed * B.packed
+//           consumers of C, element by element, or the store of C
+//
+// The reduction is not cut while a panel of B and one of A fit into L2: its loads then come from L2 at a rate that it has
+// (nr values per mr * nr / lanes multiply-adds), and C is written once. A deeper one accumulates in C, block by block of k.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
-#include "polyhedral/recipe/planner.hpp"
+#include "polyhedral/recipe/contraction.hpp"
 
 namespace facet {
 
 namespace {
 
-struct Contraction {
-  int statement = -1;
-  std::vector<std::string> outer;  // further loops of C
-  std::string i, j;
-  std::vector<std::string> k;  // reduction loops
-  const Expr* a = nullptr;     // the read with i
-  const Expr* b = nullptr;     // the read with j
-};
+using Names = std::vector<std::string>;
 
-bool uses(const Expr& read, const std::string& name) {
-  bool found = false;
-  for (const ExprPtr& s : read.args) walk(s, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == name); });
-  return found;
-}
+constexpr double kLeastWork = 32768;        // multiply-adds; below, tiles cost more than they save
+constexpr double kThreadsFrom = 500000;     // multiply-adds that earn the threads' start-up
+constexpr double kCopyThreadsFrom = 32768;  // elements of a copy that do
 
-bool written(const Statement& s, const std::string& name) {
-  bool found = false;
-  for (const ExprPtr& e : s.subscripts)
-    walk(e, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == name); });
-  return found;
-}
-
-// The product's two reads when the value is read * read (conversions allowed around them).
-bool product_of_reads(const ExprPtr& value, std::vector<const Expr*>* reads) {
-  const auto plain = [](ExprPtr e) {
-    while (e->op == Op::kCast) e = e->args[0];
-    return e;
-  };
-  const ExprPtr v = plain(value);
-  if (v->op != Op::kMul) return false;
-  for (const ExprPtr& a : v->args) {
-    const ExprPtr r = plain(a);
-    if (r->op != Op::kRead) return false;
-    reads->push_back(r.get());
-  }
-  return true;
-}
-
-std::optional<Contraction> recognise(const Statement& s, int number, const Model& model) {
-  std::vector<const Expr*> reads;
-  if (!s.update || *s.update != ReduceKind::kSum || !product_of_reads(s.value, &reads)) return std::nullopt;
-  Contraction c;
-  c.statement = number;
-  double best_i = 0;
-  for (int swap = 0; swap < 2; ++swap) {
-    const Expr* a = reads[static_cast<std::size_t>(swap)];
-    const Expr* b = reads[static_cast<std::size_t>(1 - swap)];
-    std::string j;
-    for (const std::string& name : s.iterators)
-      if (written(s, name) && uses(*b, name) && !uses(*a, name) && Model::stride(s.subscripts, name) == Model::Stride::kUnit)
-        j = name;
-    if (j.empty()) continue;
-    for (std::size_t n = 0; n < s.iterators.size(); ++n) {
-      const std::string& name = s.iterators[n];
-      if (!written(s, name) || !uses(*a, name) || uses(*b, name)) continue;
-      if (model.extent(number, n) <= best_i) continue;
-      best_i = model.extent(number, n);
-      c.i = name;
-      c.j = j;
-      c.a = a;
-      c.b = b;
-    }
-  }
-  if (c.i.empty()) return std::nullopt;
-  for (const std::string& name : s.iterators) {
-    if (!written(s, name)) {
-      c.k.push_back(name);
-    } else if (name != c.i && name != c.j) {
-      c.outer.push_back(name);
-    }
-  }
-  return c.k.empty() ? std::nullopt : std::optional<Contraction>(c);
-}
-
-struct Tile {
-  std::int64_t lanes, mr, nr, kc, mc, nc;
-};
-
-std::int64_t round_up(std::int64_t x, std::int64_t to) { return (x + to - 1) / to * to; }
-
-Tile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, double m, double n, double k, int threads) {
-  Tile t{};
-  t.lanes = std::max<std::int64_t>(1, cpu.vector_bytes / element_bytes);
-  while (t.lanes > 4 && n < static_cast<double>(t.lanes)) t.lanes /= 2;  // short rows (small images) take narrower vectors
-  const std::int64_t columns = n >= static_cast<double>(2 * t.lanes) ? 2 : 1;  // two vectors of B a row hide the FMA latency
-  t.nr = columns * t.lanes;
-  t.mr = std::max<std::int64_t>(
-      1, std::min<std::int64_t>((cpu.vector_registers - columns - 1) / columns, static_cast<std::int64_t>(m)));
-  const std::int64_t l1 = cpu.caches.empty() ? 32768 : cpu.caches[0].size_bytes;
-  const std::int64_t l2 = cpu.caches.size() > 1 ? cpu.caches[1].size_bytes : 1 << 20;
-  const std::int64_t l3 = cpu.caches.size() > 2 ? cpu.caches[2].size_bytes : 8 << 20;
-  t.kc = std::clamp<std::int64_t>(l1 / 2 / (t.nr * element_bytes), 64, 512);
-  if (k < 1.5 * static_cast<double>(t.kc)) t.kc = std::max<std::int64_t>(1, static_cast<std::int64_t>(k));
-  t.mc = std::max(t.mr, l2 / 2 / (t.kc * element_bytes) / t.mr * t.mr);
-  const std::int64_t share = static_cast<std::int64_t>(std::ceil(m / threads));
-  t.mc = std::min(t.mc, round_up(std::max<std::int64_t>(share, 1), t.mr));
-  t.nc = std::max(t.nr, l3 / 4 / (t.kc * element_bytes) / t.nr * t.nr);
-  t.nc = std::min(t.nc, round_up(static_cast<std::int64_t>(n), t.nr));
-  return t;
-}
-
-std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
+Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-// Tiles, orders, packs B and marks the register tile.
-std::vector<Step> contraction_steps(const Schedule& schedule, const Contraction& c, const Tile& t, bool shared_nest) {
-  const std::string name = schedule.statement(c.statement).name;
-  const std::string k = c.k.back();
-  const std::vector<std::string> rest(c.k.begin(), c.k.end() - 1);
-  std::vector<Step> steps;
-  const std::vector<TreePtr> loops = loops_around(schedule.tree, c.statement);
-  if (shared_nest)
-    steps.push_back(make_step("distribute", {{"statement", arg(name)}, {"loop", arg(loops.front()->names.at(c.statement))}}));
-  const std::vector<std::string> inner{c.i, c.j};
-  steps.push_back(
-      make_step("interchange", {{"statement", arg(name)}, {"order", arg(joined(joined(joined(c.outer, rest), inner), {k}))}}));
-  steps.push_back(make_step("tile", {{"statement", arg(name)},
-                                     {"loops", arg(std::vector<std::string>{c.i, c.j, k})},
-                                     {"sizes", arg(std::vector<std::int64_t>{t.mc, t.nc, t.kc})},
-                                     {"names", arg(std::vector<std::string>{c.i + "t", c.j + "t", k + "t"})}}));
-  steps.push_back(make_step("tile", {{"statement", arg(name)},
-                                     {"loops", arg(inner)},
-                                     {"sizes", arg(std::vector<std::int64_t>{t.mr, t.nr})},
-                                     {"names", arg(std::vector<std::string>{c.i + "r", c.j + "r"})}}));
-  steps.push_back(make_step("interchange", {{"statement", arg(name)},
-                                            {"order", arg(joined(joined(joined(c.outer, {c.j + "t", k + "t"}), rest),
-                                                                 {c.i + "t", c.j + "r", c.i + "r", k, c.i, c.j}))}}));
-  return steps;
+Names without(Names list, const std::string& name) {
+  std::erase(list, name);
+  return list;
 }
 
-// B's dimensions with the lane axis slowest: panel by panel, within a panel row by row.
-std::vector<std::string> panel_order(const Contraction& c) {
-  std::vector<std::string> order{c.j};
-  for (std::size_t d = 0; d < c.b->args.size(); ++d) {
-    const ExprPtr& e = c.b->args[d];
-    const std::string name = e->op == Op::kIndex ? e->name : "d" + std::to_string(d);
-    if (name != c.j) order.push_back(name);
-  }
-  return order;
+std::int64_t round_up(double x, std::int64_t to) {
+  return static_cast<std::int64_t>(std::ceil(x / static_cast<double>(to))) * to;
 }
+
+// The share of time that `threads` work when `trips` equal iterations are dealt out.
+double balance(double trips, int threads) { return trips / (std::ceil(trips / threads) * threads); }
+
+class ContractionPlan {
+ public:
+  ContractionPlan(GroupPlanner& planner, int statement, const Contraction& contraction)
+      : planner_(planner), c_(contraction), statement_(statement), name_(now().statement(statement).name) {
+    bytes_ = size_bytes(now().statement(statement).value->type);
+    size_ = measure();
+    tile_ = choose_tile(cpu(), bytes_, size_);
+  }
+
+  void run() {
+    const std::string subject = "contraction " + name_;
+    if (size_.j < 4 || size_.i < 2 || size_.m * size_.n * size_.k * size_.batch < kLeastWork)
+      return planner_.decline(
+          "tile", subject,
+          "too small for a register tile: m " + text(size_.m) + ", n " + text(size_.n) + ", k " + text(size_.k));
+    deep_ = size_.k * static_cast<double>((tile_.mr + tile_.nr) * bytes_) > 0.75 * static_cast<double>(l2());
+    computed_here_ = !deep_ && has_plain_nest();
+    if (computed_here_) join_consumers();
+    choose_order();
+    if (!planner_.attempt_all(nest_steps(), "tile", subject, description())) return;
+    if (computed_here_) keep_result_in_tile();
+    mark_tile();
+    pack(*c_.b, c_.j, tile_.nr, size_.m > 2 * static_cast<double>(tile_.mr), "columns");
+    if (c_.a->name != c_.b->name) pack(*c_.a, c_.i, tile_.mr, size_.n >= 2 * static_cast<double>(tile_.nr), "rows");
+    if (planner_.threads() > 1 && size_.m * size_.n * size_.k * size_.batch > kThreadsFrom)
+      planner_.attempt(make_step("parallelize", {{"statement", arg(name_)}, {"loop", arg(order_.front())}}), "parallel",
+                       "loop " + order_.front() + " of " + name_, "blocks of the larger side on threads");
+  }
+
+ private:
+  GroupPlanner& planner_;
+  Contraction c_;
+  int statement_;
+  std::string name_;
+  std::int64_t bytes_ = 4;
+  ContractionSize size_;
+  ContractionTile tile_;
+  bool deep_ = false;           // the reduction is cut into blocks
+  bool computed_here_ = false;  // C starts in this nest: it can live in a tile
+  Names order_;                 // the loops down to the register tiles
+  std::vector<Step> cuts_;      // the cache tiles among them
+  std::string block_text_;
+
+  const Schedule& now() const { return planner_.schedule(); }
+  const CpuMachine& cpu() const { return planner_.options().machine.cpu; }
+  std::int64_t l2() const { return cpu().caches.size() > 1 ? cpu().caches[1].size_bytes : 1 << 20; }
+  static std::string text(double x) { return std::to_string(static_cast<long>(x)); }
+
+  double extent(const std::string& name) const {
+    const Names& all = now().statement(statement_).iterators;
+    return planner_.model().extent(statement_, static_cast<std::size_t>(std::find(all.begin(), all.end(), name) - all.begin()));
+  }
+
+  double product(const Names& names) const {
+    double n = 1;
+    for (const std::string& name : names) n *= extent(name);
+    return n;
+  }
+
+  ContractionSize measure() const {
+    return {extent(c_.i), extent(c_.j), product(c_.m), product(c_.n), product(c_.k), product(c_.batch)};
+  }
+
+  Step tile_step(const std::string& loop, std::int64_t size, const std::string& suffix) const {
+    return make_step("tile", {{"statement", arg(name_)},
+                              {"loops", arg(Names{loop})},
+                              {"sizes", arg(std::vector<std::int64_t>{size})},
+                              {"names", arg(Names{loop + suffix})}});
+  }
+
+  // The nest that holds the statement, its shared loops walking exactly C: { init; for k S } and nothing else.
+  bool has_plain_nest() const {
+    const Statement& s = now().statement(statement_);
+    TreePtr t = loops_around(now().tree, statement_).front();
+    std::size_t depth = 0;
+    for (; t->kind == Tree::Kind::kLoop; t = t->children[0]) ++depth;
+    if (depth != s.subscripts.size() || t->kind != Tree::Kind::kSequence || t->children.size() != 2) return false;
+    const TreePtr& first = t->children[0];
+    return first->kind == Tree::Kind::kLeaf && now().statement(first->statement).target == s.target &&
+           !now().statement(first->statement).update && contains(t->children[1], statement_);
+  }
+
+  // Its loops in the order of C's, when the nest computes one element of the consumer from the same element of what the
+  // cluster computes; else empty.
+  Names elementwise_loops(const TreePtr& nest, const TreePtr& cluster) const {
+    if (statements_of(nest).size() != 1) return {};
+    const Statement& reader = now().statement(statements_of(nest).front());
+    const std::vector<TreePtr> loops = loops_around(cluster, statement_);
+    if (reader.update || reader.kind != StatementKind::kMap || loops_around(nest, statements_of(nest).front()).size() != rank())
+      return {};
+    Names result;
+    bool plain = true;
+    for (const int w : statements_of(cluster)) {
+      const Statement& writer = now().statement(w);
+      if (writer.update) continue;
+      walk(reader.value, [&](const Expr& e) {
+        if (e.op != Op::kRead || e.name != writer.target) return;
+        Names mine;
+        for (std::size_t l = 0; l < rank(); ++l)
+          for (std::size_t d = 0; d < e.args.size() && d < writer.subscripts.size(); ++d)
+            if (writer.subscripts[d]->op == Op::kIndex && writer.subscripts[d]->name == loops[l]->names.at(w) &&
+                e.args[d]->op == Op::kIndex)
+              mine.push_back(e.args[d]->name);
+        plain = plain && !e.pad && e.args.size() == rank() && mine.size() == rank() && (result.empty() || result == mine);
+        result = mine;
+      });
+    }
+    return plain ? result : Names{};
+  }
+
+  std::size_t rank() const { return now().statement(statement_).subscripts.size(); }
+
+  // Consumers that follow the nest, element by element, share its loops: they run in the register tile.
+  void join_consumers() {
+    if (!planner_.options().fusion) return;
+    for (;;) {
+      const TreePtr root = now().tree;
+      if (root->kind != Tree::Kind::kSequence) return;
+      std::size_t at = 0;
+      while (!contains(root->children[at], statement_)) ++at;
+      if (at + 1 == root->children.size()) return;
+      const TreePtr cluster = root->children[at], nest = root->children[at + 1];
+      const Names loops = elementwise_loops(nest, cluster);
+      if (loops.empty()) return;
+      const int reader = statements_of(nest).front();
+      const std::string consumer = now().statement(reader).name;
+      Names own, mine;
+      for (const TreePtr& l : loops_around(nest, reader)) own.push_back(l->names.at(reader));
+      for (std::size_t l = 0; l < rank(); ++l) mine.push_back(loops_around(cluster, statement_)[l]->names.at(statement_));
+      std::vector<Step> steps;
+      if (own != loops) steps.push_back(make_step("interchange", {{"statement", arg(consumer)}, {"order", arg(loops)}}));
+      steps.push_back(make_step(
+          "fuse", {{"statements", arg(Names{name_, consumer})},
+                   {"loops", mine == loops ? arg(mine) : arg(ArgumentMap{{name_, arg(mine)}, {consumer, arg(loops)}})}}));
+      if (!planner_.attempt_all(steps, "fusion", name_ + " -> " + consumer, "applied in the register tile")) return;
+    }
+  }
+
+  // The loop for the threads comes first: of the larger side, so that the smaller operand is what every thread walks.
+  void choose_order() {
+    const bool rows = size_.m >= size_.n;
+    const Names m_rest = without(c_.m, c_.i), n_rest = without(c_.n, c_.j);
+    const std::int64_t in_cache = rows_in_cache(cpu(), bytes_, std::min(size_.k, block_of_k()), tile_.mr);
+    std::string first = rows ? best_outer(m_rest) : best_outer(n_rest);
+    if (first.empty()) first = best_outer(c_.batch);
+    Names blocks;
+    if (first.empty() && rows) {
+      first = c_.i + "t";
+      cut(c_.i, balanced(size_.i, in_cache, tile_.mr));
+    } else if (first.empty()) {
+      first = c_.j + "t";
+      cut(c_.j, balanced(size_.j, static_cast<std::int64_t>(size_.j), tile_.nr));
+    }
+    if (first != c_.i + "t" && size_.i > 1.5 * static_cast<double>(in_cache)) {
+      cut(c_.i, in_cache);
+      blocks = {c_.i + "t"};
+    }
+    const Names outer = without(c_.batch + (rows ? m_rest + blocks + n_rest : n_rest + m_rest + blocks), first);
+    order_ = Names{first} + outer + Names{c_.j + "r", c_.i + "r"};
+  }
+
+  std::string best_outer(const Names& loops) const {
+    for (const std::string& l : loops)
+      if (balance(extent(l), planner_.threads()) >= 0.9) return l;
+    return "";
+  }
+
+  void cut(const std::string& loop, std::int64_t size) {
+    cuts_.push_back(tile_step(loop, size, "t"));
+    block_text_ += ", " + loop + " in blocks of " + std::to_string(size);
+  }
+
+  // A block size of at most `most`, so that the threads get equally many blocks.
+  std::int64_t balanced(double size, std::int64_t most, std::int64_t unit) const {
+    const double threads = planner_.threads();
+    const double blocks = std::ceil(size / static_cast<double>(std::max<std::int64_t>(most, 1)) / threads) * threads;
+    return std::max(unit, round_up(std::ceil(size / blocks), unit));
+  }
+
+  double block_of_k() const { return deep_ ? 0.5 * static_cast<double>(l2() / ((tile_.mr + tile_.nr) * bytes_)) : size_.k; }
+
+  std::string description() const {
+    return std::to_string(tile_.mr) + " x " + std::to_string(tile_.nr) + " in registers" + block_text_;
+  }
+
+  std::vector<Step> nest_steps() {
+    std::vector<Step> steps;
+    const Names reduction = c_.k;
+    if (!computed_here_) {
+      const TreePtr outermost = loops_around(now().tree, statement_).front();
+      if (statements_of(outermost).size() > 1)
+        steps.push_back(make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(outermost->names.at(statement_))}}));
+    }
+    steps.insert(steps.end(), cuts_.begin(), cuts_.end());
+    steps.push_back(tile_step(c_.i, tile_.mr, "r"));
+    steps.push_back(tile_step(c_.j, tile_.nr, "r"));
+    if (computed_here_) {
+      steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(order_ + Names{c_.i, c_.j})}}));
+      steps.push_back(make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(c_.i)}}));
+      steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(reduction + Names{c_.i, c_.j})}}));
+      return steps;
+    }
+    Names around = order_;
+    if (deep_) {
+      const std::int64_t block = static_cast<std::int64_t>(block_of_k() * extent(reduction.back()) / size_.k);
+      steps.push_back(tile_step(reduction.back(), std::max<std::int64_t>(block, 64), "t"));
+      around.insert(around.begin() + 1, reduction.back() + "t");
+    }
+    steps.push_back(
+        make_step("interchange", {{"statement", arg(name_)}, {"order", arg(around + reduction + Names{c_.i, c_.j})}}));
+    return steps;
+  }
+
+  // C needs no memory of its own where it is used up in the tile; else the tile is stored.
+  void keep_result_in_tile() {
+    const std::string array = now().statement(statement_).target;
+    const Array& a = now().scop->arrays.at(array);
+    const std::string at = c_.i + "r";
+    if (!a.external && !a.live_out &&
+        planner_.attempt(make_step("contract", {{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(at)}}),
+                         "contraction", "array " + array, "lives in the register tile"))
+      return;
+    planner_.attempt(
+        make_step(
+            "promote",
+            {{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(at)}, {"memory", arg(std::string("registers"))}}),
+        "promotion", "array " + array, "computed in a register tile, stored once");
+  }
+
+  // Lanes for every statement of the tile, unrolled rows for those that keep it in registers.
+  void mark_tile() {
+    const TreePtr tile = find_loop(now().tree, statement_, c_.i + "r");
+    for (const int s : statements_of(tile)) {
+      const std::string name = now().statement(s).name;
+      const std::vector<TreePtr> loops = loops_around(now().tree, s);
+      const TreePtr lanes = loops.back();
+      if (lanes->mark.kind != LoopKind::kSerial) continue;
+      planner_.attempt(
+          make_step("vectorize", {{"statement", arg(name)}, {"loop", arg(lanes->names.at(s))}, {"width", arg(tile_.lanes)}}),
+          "vector", "loop " + lanes->names.at(s) + " of " + name, "lane axis of the register tile");
+      const Statement& st = now().statement(s);
+      if (st.target != now().statement(statement_).target || st.kind == StatementKind::kCopy) continue;
+      const TreePtr rows = loops_around(now().tree, s)[loops.size() - 2];
+      planner_.attempt(make_step("unroll", {{"statement", arg(name)}, {"loop", arg(rows->names.at(s))}}), "unroll",
+                       "loop " + rows->names.at(s) + " of " + name, "rows of the register tile");
+    }
+  }
+
+  // The operand's loops that walk one dimension alone, "dN" for the others: the names of promote's dimensions.
+  static Names dimensions(const Expr& read) {
+    Names names;
+    for (std::size_t d = 0; d < read.args.size(); ++d) {
+      const bool plain = read.args[d]->op == Op::kIndex && !std::count(names.begin(), names.end(), read.args[d]->name);
+      names.push_back(plain ? read.args[d]->name : "d" + std::to_string(d));
+    }
+    return names;
+  }
+
+  // The whole operand in panels of `panel` of `axis`, slowest the loops outside the tile, then the reduction's, then the panel.
+  void pack(const Expr& operand, const std::string& axis, std::int64_t panel, bool worth, const std::string& what) {
+    const std::string subject = "array " + operand.name;
+    if (!worth) return planner_.decline("promotion", subject, "too few tiles use its " + what + " to pay for a copy");
+    const Names dims = dimensions(operand);
+    const bool plain = std::count(dims.begin(), dims.end(), axis) > 0;
+    Names outside, inside;
+    for (const std::string& d : dims)
+      if (d != axis) (std::count(c_.k.begin(), c_.k.end(), d) ? inside : outside).push_back(d);
+    ArgumentMap layout;
+    if (plain) {
+      layout = {{"order", arg(outside + Names{axis} + inside)}, {"inner", arg(ArgumentMap{{axis, arg(panel)}})}};
+    } else {
+      layout = {{"room", arg(ArgumentMap{{dims.back(), arg(panel - 1)}})}};
+    }
+    if (!planner_.attempt(
+            make_step("promote", {{"array", arg(operand.name)}, {"statement", arg(name_)}, {"layout", arg(layout)}}),
+            "promotion", subject,
+            plain ? "packed in panels of " + std::to_string(panel) + " " + what
+                  : "laid out with its padding and room for whole tiles"))
+      return;
+    shape_copy(now().copies.back().name, outside, plain ? axis : "", inside, panel, dims);
+  }
+
+  // The copy walks panel by panel; along the lanes where these are contiguous in the operand.
+  void shape_copy(std::string copy, const Names& outside, const std::string& axis, const Names& inside, std::int64_t panel,
+                  const Names& dims) {
+    std::string first = dims.front();
+    const bool lanes_follow = axis.empty() || axis == dims.back();
+    if (!axis.empty()) {
+      const std::string panels = axis + "p";
+      const Names walk = outside + Names{panels} + (lanes_follow ? inside + Names{axis} : Names{axis} + inside);
+      planner_.attempt_all({make_step("tile", {{"statement", arg(copy)},
+                                               {"loops", arg(Names{axis})},
+                                               {"sizes", arg(std::vector<std::int64_t>{panel})},
+                                               {"names", arg(Names{panels})}}),
+                            make_step("interchange", {{"statement", arg(copy)}, {"order", arg(walk)}})},
+                           "tile", "copy " + copy, "panel by panel");
+      first = walk.front();
+    }
+    if (lanes_follow)
+      planner_.attempt(
+          make_step("vectorize", {{"statement", arg(copy)}, {"loop", arg(dims.back())}, {"width", arg(tile_.lanes)}}), "vector",
+          "copy " + copy, "contiguous on both sides");
+    const int number = now().find(copy);
+    const double elements = planner_.model().instances(number);
+    if (planner_.threads() < 2 || elements < kCopyThreadsFrom) return;
+    for (const TreePtr& loop : loops_around(now().tree, number)) {
+      if (loop->mark.kind != LoopKind::kSerial || planner_.model().trips(*loop, number) < planner_.threads()) continue;
+      planner_.attempt(make_step("parallelize", {{"statement", arg(copy)}, {"loop", arg(loop->names.at(number))}}), "parallel",
+                       "copy " + copy, "panels on threads");
+      return;
+    }
+  }
+};
 
 }  // namespace
 
 void plan_contractions(GroupPlanner& planner) {
   for (const int s : statements_of(planner.schedule().tree)) {
-    const Model model = planner.model();
-    const Statement& st = planner.schedule().statement(s);
-    const std::optional<Contraction> c = recognise(st, s, model);
-    if (!c) continue;
-    const auto extent = [&](const std::string& name) {
-      return model.extent(
-          s, static_cast<std::size_t>(std::find(st.iterators.begin(), st.iterators.end(), name) - st.iterators.begin()));
-    };
-    double k = 1;
-    for (const std::string& name : c->k) k *= extent(name);
-    const double m = extent(c->i), n = extent(c->j);
-    const std::string subject = "contraction " + st.name;
-    const int bytes = static_cast<int>(size_bytes(st.value->type));
-    const Tile t = choose_tile(planner.options().machine.cpu, bytes, m, n, extent(c->k.back()), planner.threads());
-    if (n < static_cast<double>(t.lanes) || m < 2 || m * n * k < 32768) {
-      planner.decline("tile", subject,
-                      "too small for a register tile: m " + std::to_string(static_cast<long>(m)) + ", n " +
-                          std::to_string(static_cast<long>(n)) + ", k " + std::to_string(static_cast<long>(k)));
-      continue;
-    }
-    const bool shared = statements_of(loops_around(planner.schedule().tree, s).front()).size() > 1;
-    const std::string sizes = std::to_string(t.mc) + " x " + std::to_string(t.nc) + " x " + std::to_string(t.kc) +
-                              " in cache, " + std::to_string(t.mr) + " x " + std::to_string(t.nr) + " in registers";
-    if (!planner.attempt_all(contraction_steps(planner.schedule(), *c, t, shared), "tile", subject, sizes)) continue;
-    const std::string name = planner.schedule().statement(s).name;
-    if (m > 2 * static_cast<double>(t.mr)) {
-      ArgumentMap layout{{"order", arg(panel_order(*c))}, {"inner", arg(ArgumentMap{{c->j, arg(t.nr)}})}};
-      const bool packed = planner.attempt(
-          make_step("promote", {{"array", arg(c->b->name)},
-                                {"statement", arg(name)},
-                                {"at", arg(c->k.back() + "t")},
-                                {"memory", arg(std::string("l2"))},
-                                {"layout", arg(layout)}}),
-          "promotion", "array " + c->b->name,
-          "packed in panels of " + std::to_string(t.nr) + ": read once per " + std::to_string(t.mc) + " rows, contiguous");
-      const Schedule& now = planner.schedule();
-      if (packed && planner.threads() > 1 &&
-          n * static_cast<double>(t.kc) > 65536) {  // below, the threads' start-up is not earned
-        const Statement& copy = now.copies.back();
-        const TreePtr loop = loops_around(
-            now.tree, now.statement_count() - 1)[loops_around(now.tree, now.statement_count() - 1).size() - c->b->args.size()];
-        planner.attempt(
-            make_step("parallelize", {{"statement", arg(copy.name)}, {"loop", arg(loop->names.at(now.statement_count() - 1))}}),
-            "parallel", "packing of " + c->b->name, "panels on threads");
-      }
-    } else {
-      planner.decline("promotion", "array " + c->b->name,
-                      "only " + std::to_string(static_cast<long>(m)) + " rows use it: packing costs more than it saves");
-    }
-    // Rows of A a power of two apart fall into the same cache sets; packed, the mr values of one k stand side by side. The copy
-    // pays once a block of A meets several panels of B.
-    if (m >= 4 * static_cast<double>(t.mr) && n >= 8 * static_cast<double>(t.nr) && t.mc * t.kc * bytes <= 512 * 1024)
-      planner.attempt(make_step("promote", {{"array", arg(c->a->name)},
-                                            {"statement", arg(name)},
-                                            {"at", arg(c->i + "t")},
-                                            {"memory", arg(std::string("stack"))},
-                                            {"layout", arg(ArgumentMap{{"inner", arg(ArgumentMap{{c->i, arg(t.mr)}})}})}}),
-                      "promotion", "array " + c->a->name,
-                      "packed in rows of " + std::to_string(t.mr) + ": contiguous for " + std::to_string(static_cast<long>(n)) +
-                          " columns");
-    planner.attempt(make_step("vectorize", {{"statement", arg(name)}, {"loop", arg(c->j)}, {"width", arg(t.lanes)}}), "vector",
-                    "loop " + c->j + " of " + name, "lane axis of the register tile");
-    planner.attempt(make_step("unroll", {{"statement", arg(name)}, {"loop", arg(c->i)}}), "unroll",
-                    "loop " + c->i + " of " + name, "rows of the register tile");
-    if (planner.threads() > 1 && m * n * k > 1e6)
-      planner.attempt(make_step("parallelize", {{"statement", arg(name)}, {"loop", arg(c->i + "t")}}), "parallel",
-                      "loop " + c->i + "t of " + name, "row blocks on threads");
+    const std::optional<Contraction> c = recognise_contraction(planner.schedule().statement(s), s, planner.model());
+    if (c) ContractionPlan(planner, s, *c).run();
   }
 }
 

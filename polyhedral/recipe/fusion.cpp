@@ -129,6 +129,8 @@ void plan_contraction_of_arrays(GroupPlanner& planner) {
   for (const auto& [name, a] : planner.schedule().scop->arrays)
     if (!a.external && !a.live_out && !a.scalar) arrays.push_back(name);
   for (const std::string& name : arrays) {
+    const std::vector<StorageMap>& maps = planner.schedule().storage;
+    if (std::any_of(maps.begin(), maps.end(), [&](const StorageMap& m) { return m.array == name; })) continue;
     const Step step = make_step("contract", {{"array", arg(name)}});
     const StepOutcome trial = apply_step(planner.schedule(), step, planner.budget());
     if (!trial.schedule) {

@@ -97,8 +97,12 @@ void sink_unit_stride(GroupPlanner& planner, int statement) {
 }  // namespace
 
 void plan_vectors(GroupPlanner& planner) {
-  for (const int s : statements_of(planner.schedule().tree)) sink_unit_stride(planner, s);
-  for (const int s : statements_of(planner.schedule().tree)) vectorize_leaf(planner, s);
+  // Copies were given their loops and lanes by who asked for them: their buffers' layouts are not the arrays'.
+  const auto copies = [&](int s) { return planner.schedule().statement(s).kind == StatementKind::kCopy; };
+  for (const int s : statements_of(planner.schedule().tree))
+    if (!copies(s)) sink_unit_stride(planner, s);
+  for (const int s : statements_of(planner.schedule().tree))
+    if (!copies(s)) vectorize_leaf(planner, s);
 }
 
 void plan_threads(GroupPlanner& planner) {

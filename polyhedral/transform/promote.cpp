@@ -1,112 +1,37 @@
-// promote: the part of an array that one iteration of a loop uses is copied into a buffer of its own.
+// promote: the part of an array that one iteration of a loop uses moves to a buffer of its own. Three forms:
 //
-//     for kt { for i, j, k in tile  C[i, j] += A[i, k] * B[k, j] }          promote B at kt, layout {order [j, k], inner {j:
-//     32}}
-//     -->  for kt { for j, k  B_tile[j / 32][k][j % 32] = B[k, j];  for i, j, k in tile  C[i, j] += A[i, k] * B_tile[..] }
+//     read below `at`      for kt { B.tile.copy: B_tile[..] = B[k, j];  .. C[i, j] += A[i, k] * B_tile[..] }
+//     written below `at`   for ir { C_tile[..] = 0;  .. C_tile[..] += ..;  C.tile.store: C[i, j] = C_tile[..] }
+//     promote_result.cpp no `at`              B.packed.copy: B_packed[..] = B[k, j];  for .. C[i, j] += A[i, k] * B_packed[..]
+//     promote_whole.cpp
 //
-// The copy is an ordinary statement "B.copy" whose domain holds the values of the loops down to `at` and the element; its loops
-// are named after the array's dimensions by the statement's loops (or d0, d1, ..) and can be parallelised and vectorised.
-// The footprint is covered by construction: the copy's domain is the footprint, its box isl's fixed box hull.
-// Known elsewhere as packing (BLIS), cache read (TVM), shared-memory staging. Refuses: an array written below `at`; a dimension
-// without a constant size (tile the loop that walks it first). Source: Verdoolaege et al., PPCG, TACO 2013, section 6.
+// The copy is an ordinary statement whose domain holds the values of the loops down to `at` and the element; its loops are
+// named after the array's dimensions by the statement's loops (or d0, d1, ..) and can be tiled, parallelised and vectorised.
+// What it owes to readers and writers is in the dependences that the step adds, so that later steps are judged with it. The
+// footprint is covered by construction: the copy's domain is the footprint, its box isl's fixed box hull. Known elsewhere as
+// packing (BLIS), cache read and cache write (TVM), shared-memory staging. Refuses: an array both read from outside and written
+// below `at`; a dimension without a constant size (tile the loop that walks it first). Source: Verdoolaege et al., PPCG, TACO
+// 2013, section 6.
 #include <algorithm>
 
 #include "polyhedral/affine.hpp"
 #include "polyhedral/storage.hpp"
-#include "polyhedral/transform/transform.hpp"
+#include "polyhedral/transform/promote_parts.hpp"
 
 namespace facet {
 
 namespace {
 
-MemorySpace space_of(const std::string& memory, Arguments& args) {
-  if (memory == "stack" || memory == "registers") return MemorySpace::kStack;
-  if (memory == "l1" || memory == "l2" || memory == "l3") return MemorySpace::kGlobal;  // per-thread workspace
-  if (memory == "shared") return MemorySpace::kShared;
-  args.bad("memory", "registers, stack, l1, l2, l3 or shared", "\"" + memory + "\"");
-  return MemorySpace::kStack;
-}
-
-// The statement's loop name that walks dimension `d` of the array, "dN" when none does alone.
-std::string dimension_name(const Statement& s, const std::string& array, std::size_t d) {
-  std::string name = "d" + std::to_string(d);
-  walk(s.value, [&](const Expr& e) {
-    if (e.op != Op::kRead || e.name != array || d >= e.args.size()) return;
-    if (e.args[d]->op == Op::kIndex && std::count(s.iterators.begin(), s.iterators.end(), e.args[d]->name))
-      name = e.args[d]->name;
-  });
-  return name;
-}
-
-void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageMap& m) {
-  const ArgumentMap* layout = args.map("layout");
-  for (std::size_t d = 0; d < dims.size(); ++d) m.order.push_back(static_cast<int>(d));
-  m.inner.assign(dims.size(), 0);
-  if (!layout) return;
-  const auto position = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::find(dims.begin(), dims.end(), name) - dims.begin());
-  };
-  if (const auto it = layout->find("order"); it != layout->end()) {
-    std::vector<int> order;
-    if (const auto* list = std::get_if<ArgumentList>(&it->second.value))
-      for (const Argument& a : *list)
-        if (const auto* s = std::get_if<std::string>(&a.value); s && position(*s) < dims.size())
-          order.push_back(static_cast<int>(position(*s)));
-    std::vector<int> sorted = order;
-    std::sort(sorted.begin(), sorted.end());
-    if (sorted != m.order) {
-      std::string known;
-      for (const std::string& n : dims) known += (known.empty() ? "" : ", ") + n;
-      args.bad("layout", "an order of all dimensions: " + known, "another list");
-      return;
-    }
-    m.order = order;
-  }
-  if (const auto it = layout->find("inner"); it != layout->end()) {
-    const auto* inner = std::get_if<ArgumentMap>(&it->second.value);
-    if (!inner) return args.bad("layout", "inner: an object dimension -> size", "something else");
-    for (const auto& [name, size] : *inner) {
-      const auto* n = std::get_if<std::int64_t>(&size.value);
-      if (position(name) >= dims.size() || !n || *n < 1)
-        return args.bad("layout", "inner sizes of the array's dimensions", "\"" + name + "\"");
-      m.inner[position(name)] = *n;
-    }
-  }
-}
-
-// The copying statement: domain { copy[outer.., element..] }, value = the array's element.
-Statement copy_statement(const Schedule& schedule, const StorageMap& m, const isl::map& part,
-                         const std::vector<std::string>& outer_names, const std::vector<std::string>& dims,
-                         const std::string& name) {
-  Statement s;
-  s.name = name;
-  s.kind = StatementKind::kCopy;
-  s.target = m.buffer;
-  s.domain = flat_domain(part, statement_id(name));
-  for (std::size_t i = 0; i < outer_names.size(); ++i) s.iterators.push_back("o" + std::to_string(i) + "." + outer_names[i]);
-  for (const std::string& d : dims) s.iterators.push_back(d);
-  std::vector<ExprPtr> element;
-  for (const std::string& d : dims) element.push_back(index(d));
-  s.subscripts = element;
-  std::vector<isl::pw_aff> position;
-  for (std::size_t d = 0; d < dims.size(); ++d)
-    position.push_back(output_dimension(s.domain, static_cast<unsigned>(outer_names.size() + d)));
-  const isl::map at = map_to_values(s.domain, position);
-  s.write = {m.buffer, with_range_tuple(at, array_id(m.buffer)), with_range_tuple(at, array_id(m.buffer)), true};
-  s.reads = {{m.array, with_range_tuple(at, array_id(m.array)), with_range_tuple(at, array_id(m.array)), true}};
-  s.value = read(m.array, schedule.scop->arrays.at(m.array).dtype, element);
-  return s;
-}
-
-std::string fresh_buffer(const Schedule& schedule, const std::string& array) {
-  // Buffers of different kernels share one workspace: the group's name keeps them apart.
-  const std::string base = array + ".tile" + (schedule.scop->name == "k0" ? "" : "." + schedule.scop->name);
-  std::string name = base;
-  const auto used = [&](const std::string& n) {
-    return std::any_of(schedule.storage.begin(), schedule.storage.end(), [&](const StorageMap& m) { return m.buffer == n; });
-  };
-  for (int i = 2; used(name); ++i) name = base + std::to_string(i);
-  return name;
+Schedule apply(const Schedule& schedule, Arguments& args) {
+  const Array* const found = args.array();
+  const int s = args.statement();
+  const TreePtr at = args.has("at") ? args.loop(s, args.text("at")) : nullptr;
+  if (args.problem()) return schedule;
+  const std::string array = found->name;
+  if (!at) return promote_whole(schedule, args, array, s);
+  for (const int x : statements_of(at))
+    if (schedule.statement(x).target == array) return promote_result(schedule, args, array, s, at);
+  return promote_part(schedule, args, array, s, at);
 }
 
 // What orders the copy: every reader waits for it, { copy[outer, element] -> S[i] : S runs in that iteration and reads that
@@ -132,19 +57,16 @@ Dependences with_copy(const Schedule& schedule, const StorageMap& m, const State
   return all;
 }
 
-Schedule apply(const Schedule& schedule, Arguments& args) {
-  const Array* const found = args.array();
-  const int s = args.statement();
-  const TreePtr at = args.loop(s, args.text("at"));
-  const MemorySpace space = space_of(args.text("memory", "l2"), args);
-  if (args.problem() || !at) return schedule;
-  const std::string array = found->name;
-  for (const int x : statements_of(at)) {
-    if (schedule.statement(x).target != array) continue;
-    args.refuse("'" + array + "' is written by '" + schedule.statement(x).name + "' inside loop '" + args.text("at") + "'",
-                {"only arrays that are read there can be copied in; results are kept in registers by the loop passes"});
-    return schedule;
-  }
+}  // namespace
+
+Schedule promote_part(const Schedule& schedule, Arguments& args, const std::string& array, int s, const TreePtr& at) {
+  StorageMap m;
+  m.kind = StorageMap::Kind::kPromote;
+  m.array = array;
+  m.buffer = fresh_buffer(schedule, array, ".tile");
+  m.at = at->id;
+  m.space = space_of(args.text("memory", "l2"), args);
+  if (args.problem()) return schedule;
   const isl::map part = footprint(schedule, array, at->id);
   if (part.is_null() || part.is_empty()) {
     args.refuse("'" + array + "' is not read inside loop '" + args.text("at") + "'");
@@ -152,21 +74,12 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   }
   if (padded_reads(schedule, array, at->id)) {
     args.refuse("'" + array + "' is read with a padding value there, which needs the whole array's bounds",
-                {"pad it into a tensor of its own first (op pad), then promote that"});
+                {"promote it whole, without `at`: the copy then holds the padding"});
     return schedule;
   }
-  StorageMap m;
-  m.kind = StorageMap::Kind::kPromote;
-  m.array = array;
-  m.buffer = fresh_buffer(schedule, array);
-  m.at = at->id;
-  m.space = space;
-  std::vector<std::string> dims;
   const std::vector<BoxDimension> box = box_hull(part);
+  const std::vector<std::string> dims = dimension_names(schedule.statement(s), array, box.size());
   for (std::size_t d = 0; d < box.size(); ++d) {
-    std::string name = dimension_name(schedule.statement(s), array, d);
-    if (std::count(dims.begin(), dims.end(), name)) name = "d" + std::to_string(d);
-    dims.push_back(name);
     if (!box[d].size) {
       args.refuse("dimension " + std::to_string(d) + " of the part of '" + array + "' used per iteration of '" +
                       args.text("at") + "' has no constant size",
@@ -179,56 +92,37 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   read_layout(args, dims, m);
   if (args.problem()) return schedule;
   Schedule next = schedule;
-  std::vector<TreePtr> around;
-  for (const TreePtr& loop : loops_around(schedule.tree, s)) {
-    around.push_back(loop);
-    if (loop->id == at->id) break;
-  }
-  std::vector<std::string> outer_names;
-  for (const TreePtr& loop : around) outer_names.push_back(loop->names.at(s));
+  const std::vector<TreePtr> around = loops_down_to(schedule, s, at->id);
+  std::vector<std::string> outer;
+  for (const TreePtr& loop : around) outer.push_back(loop->names.at(s));
   std::vector<std::string> copy_loops = dims;  // a name that a loop around has already would be ambiguous
   for (std::size_t d = 0; d < copy_loops.size(); ++d)
-    if (std::count(outer_names.begin(), outer_names.end(), copy_loops[d])) copy_loops[d] = "d" + std::to_string(d);
+    if (std::count(outer.begin(), outer.end(), copy_loops[d])) copy_loops[d] = "d" + std::to_string(d);
   const int number = schedule.statement_count();
   m.copy_in = number;
-  const std::string name = m.buffer + ".copy";
-  Statement copy = copy_statement(schedule, m, part, outer_names, copy_loops, name);
-  TreePtr nest = make_leaf(number);
-  for (auto d = m.order.rbegin(); d != m.order.rend(); ++d) {
-    Tree loop;
-    loop.id = next.next_loop++;
-    loop.names[number] = copy_loops[static_cast<std::size_t>(*d)];
-    loop.member[number] = output_dimension(copy.domain, static_cast<unsigned>(around.size()) + static_cast<unsigned>(*d));
-    nest = make_loop_tree(std::move(loop), std::move(nest));
-  }
-  // The copy runs first in each iteration of `at`; every loop around knows its value for it.
-  TreePtr tree = replace_node(schedule.tree, at->children[0], make_sequence({nest, at->children[0]}));
-  for (std::size_t k = 0; k < around.size(); ++k) {
-    const TreePtr old_loop = find_loop(tree, around[k]->id);
-    Tree loop = *old_loop;
-    loop.names[number] = around[k]->names.at(s);
-    loop.member[number] = output_dimension(copy.domain, static_cast<unsigned>(k));
-    tree = replace_node(tree, old_loop, make_loop_tree(std::move(loop), old_loop->children[0]));
-  }
-  next.tree = tree;
+  Statement copy = copy_statement(schedule, m, flat_domain(part, statement_id(m.buffer + ".copy")), outer, copy_loops, false);
   next.dependences = std::make_shared<const Dependences>(with_copy(schedule, m, copy));
+  // The copy runs first in each iteration of `at`; every loop around knows its value for it.
+  const TreePtr nest = copy_nest(next, copy, number, around.size(), m.order);
+  next.tree = with_outer_loops(replace_node(schedule.tree, at->children[0], make_sequence({nest, at->children[0]})), around, s,
+                               copy, number);
   next.copies.push_back(std::move(copy));
   next.storage.push_back(std::move(m));
   return next;
 }
 
-}  // namespace
-
 extern const Transform kPromote;
 const Transform kPromote = {
     "promote",
-    "The part of an array used per iteration of a loop is copied into a buffer of its own.",
-    {{"array", "array", true, "the array, only read inside the loop"},
-     {"statement", "statement", true, "a statement that reads it"},
-     {"at", "loop", true, "the loop at whose body's start the copy runs"},
+    "The part of an array used per iteration of a loop moves to a buffer of its own: copied in where it is read, stored back "
+    "where it is computed there; without `at` the whole array, laid out anew for one statement, padding values included.",
+    {{"array", "array", true, "the array, inside the loop only read, or only computed and then used"},
+     {"statement", "statement", true, "a statement that reads (or computes) it"},
+     {"at", "loop", false, "the loop at whose body's start (or end) the copy runs; absent: once, before the statement's nest"},
      {"memory", "text", false, "registers, stack, l1, l2 (default), l3 or shared"},
      {"layout", "layout", false,
-      "{order: dimensions by loop name, slowest first; inner: {dimension: size} split off and placed last}"}},
+      "{order: dimensions by loop name, slowest first; inner: {dimension: size} split off and placed last; room: {dimension: "
+      "elements} kept free after it, without `at`}"}},
     apply};
 
 }  // namespace facet

@@ -44,7 +44,57 @@ TEST(ScheduleProgram, MatmulIsTiledPackedVectorisedAndParallel) {
   for (const LedgerEntry& e : ledger) log += e.kind + " " + e.subject + (e.done ? " done: " : " not done: ") + e.reason + "\n";
   EXPECT_NE(text.find("parallel"), std::string::npos) << text << log;
   EXPECT_NE(text.find("vector"), std::string::npos) << text << log;
-  EXPECT_NE(text.find("b.tile"), std::string::npos) << text << log << s.schedule_text;
+  EXPECT_NE(text.find("b.packed"), std::string::npos) << text << log << s.schedule_text;
+  EXPECT_NE(text.find("allocate c.tile"), std::string::npos) << text << log << s.schedule_text;
+}
+
+std::string log_of(const Ledger& ledger) {
+  std::string log;
+  for (const LedgerEntry& e : ledger) log += e.kind + " " + e.subject + (e.done ? " done: " : " not done: ") + e.reason + "\n";
+  return log;
+}
+
+// Every operand whose strides differ is laid out for the tile, whatever the order of indices: nothing is declined.
+TEST(ScheduleProgram, AnyIndexOrderIsPackedAndTiled) {
+  for (const char* def :
+       {"r[a, b, c, d] = sum[e, f](x[a, e, b, f] * y[d, f, c, e])", "r[a, b, c, d] = sum[e, f](x[e, d, f, a] * y[f, b, e, c])",
+        "r[a, b, c, d] = sum[e, f](x[d, c, e, f] * y[b, f, a, e])"}) {
+    const Program p =
+        program_of(std::string(R"({"facet": 1, "name": "c", "symbols": {"N": {"min": 1, "max": 64, "default": 24}},
+        "tensors": {"x": {"dtype": "f32", "shape": ["N", "N", "N", "N"]}, "y": {"dtype": "f32", "shape": ["N", "N", "N", "N"]}},
+        "inputs": ["x", "y"], "ops": [{"op": "compute", "in": ["x", "y"], "out": "r", "def": [")") +
+                   def + R"("]}], "outputs": ["r"]})");
+    Ledger ledger;
+    const std::string text = to_text(scheduled(p, {}, &ledger).loops);
+    for (const char* part : {"x.packed", "y.packed", "allocate r.tile", "vector", "unroll"})
+      EXPECT_NE(text.find(part), std::string::npos) << def << "\n" << part << "\n" << text << log_of(ledger);
+  }
+}
+
+// Bias and activation run on the register tile: the sum has no array of its own, y is written once.
+TEST(ScheduleProgram, EpilogueRunsInTheTile) {
+  const Program p = program_of(R"({"facet": 1, "name": "mm", "tensors": {"a": {"dtype": "f32", "shape": [100, 200]},
+      "b": {"dtype": "f32", "shape": [200, 300]}, "c": {"dtype": "f32", "shape": [300]}}, "inputs": ["a", "b", "c"],
+      "ops": [{"op": "matmul", "in": ["a", "b"], "out": "s"}, {"op": "add", "in": ["s", "c"], "out": "t"},
+              {"op": "relu", "in": "t", "out": "y"}], "outputs": ["y"]})");
+  Ledger ledger;
+  const Scheduled s = scheduled(p, {}, &ledger);
+  const std::string text = to_text(s.loops);
+  EXPECT_NE(text.find("allocate s: f32["), std::string::npos) << text << log_of(ledger);
+  for (const Buffer& b : s.loops.buffers) EXPECT_NE(b.name, "s") << log_of(ledger);
+  for (const Buffer& b : s.loops.buffers) EXPECT_NE(b.name, "t") << log_of(ledger);
+}
+
+// A convolution is a contraction with affine windows: the padded input is laid out with its padding, once.
+TEST(ScheduleProgram, PaddedConvolutionIsPackedAndTiled) {
+  const Program p = program_of(R"({"facet": 1, "name": "cv", "tensors": {"x": {"dtype": "f32", "shape": [1, 32, 28, 28]},
+      "w": {"dtype": "f32", "shape": [48, 32, 3, 3]}}, "inputs": ["x", "w"],
+      "ops": [{"op": "conv", "in": ["x", "w"], "out": "y", "attrs": {"pads": [1, 1, 1, 1]}}], "outputs": ["y"]})");
+  Ledger ledger;
+  const std::string text = to_text(scheduled(p, {}, &ledger).loops);
+  EXPECT_NE(text.find("x.packed"), std::string::npos) << text << log_of(ledger);
+  EXPECT_NE(text.find("w.packed"), std::string::npos) << text << log_of(ledger);
+  EXPECT_NE(text.find("allocate y.tile"), std::string::npos) << text << log_of(ledger);
 }
 
 }  // namespace

@@ -148,6 +148,71 @@ TEST(Transform, PromotePacksTheTileItReads) {
   EXPECT_FALSE(text.empty());
 }
 
+TEST(Transform, PromotedWholeAnArrayHoldsItsPadding) {
+  const Program p = equations({"y[i, j] = sum[r](x[i, j + r ? 0.0]) for i in 0..8, j in 0..8, r in 0..3"}, "y");
+  const std::string text = body(p, R"({"do": "promote", "array": "x", "statement": "y", "layout": {"room": {"d1": 5}}})");
+  EXPECT_NE(text.find("for d1 in 0..15"), std::string::npos) << text;
+  EXPECT_NE(text.find("x.packed[i, d1] = x[i, d1 ? 0.0]"), std::string::npos) << text;
+  EXPECT_NE(text.find("sum= x.packed[i, j + r]"), std::string::npos) << text;
+}
+
+TEST(Transform, PromotedWholeServesItsStatementAlone) {
+  const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = x[j, i] + t[i, j]"}, "y");
+  const std::string text =
+      body(p, R"({"do": "promote", "array": "x", "statement": "y", "layout": {"order": ["i", "j"], "inner": {"i": 3}}})");
+  EXPECT_NE(text.find("y.t[i, j] = x[i, j] + 1.0"), std::string::npos) << text;
+  EXPECT_NE(text.find("y[i, j] = x.packed[i / 3, j, i % 3] + y.t[i, j]"), std::string::npos) << text;
+}
+
+TEST(Transform, PromotedWholeMustBeComputedBefore) {
+  const Program p = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = t[i, j] * 2.0"}, "y");
+  const LegalReport late = judge(p, R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["i"]},
+      {"do": "promote", "array": "y.t", "statement": "y"})");
+  EXPECT_FALSE(late.legal);
+  EXPECT_NE(late.message.find("is written in the nest of 'y'"), std::string::npos) << late.message;
+  const LegalReport moved = judge(p, R"({"do": "promote", "array": "y.t", "statement": "y"},
+      {"do": "fuse", "statements": ["y.t", "y"], "loops": ["i"]})");
+  EXPECT_FALSE(moved.legal);
+  EXPECT_EQ(moved.reason, "dependence") << moved.message;
+}
+
+// The register tile of a sum: started, summed and stored in one iteration of `it`.
+const char* const kSumTile = R"({"do": "tile", "statement": "y", "loops": ["i"], "sizes": [3]},
+    {"do": "interchange", "statement": "y", "order": ["it", "j", "i"]})";
+
+TEST(Transform, PromotedResultIsStoredAtTheEndOfItsIteration) {
+  const Program p = equations({"y[i, j] = sum[k](x[i, k] * x[k, j])"}, "y");
+  const std::string text = body(
+      p, std::string(kSumTile) + R"(, {"do": "promote", "array": "y", "statement": "y", "at": "j", "memory": "registers"})");
+  EXPECT_NE(text.find("allocate y.tile: f32[3, 1] stack"), std::string::npos) << text;
+  EXPECT_NE(text.find("y[i, j] = y.tile[i - 3 * it, 0]"), std::string::npos) << text;
+  EXPECT_LT(text.find("y.tile[i - 3 * it, 0] sum= "), text.find("y[i, j] = y.tile")) << text;
+}
+
+TEST(Transform, PromotedResultRefusesSumsThatGoOnElsewhere) {
+  const Program p = equations({"y[i, j] = sum[k](x[i, k] * x[k, j])"}, "y");
+  const LegalReport r = judge(p, R"({"do": "distribute", "statement": "y", "loop": "i"},
+      {"do": "interchange", "statement": "y", "order": ["k", "i", "j"]},
+      {"do": "promote", "array": "y", "statement": "y", "at": "k"})");
+  EXPECT_FALSE(r.legal);
+  EXPECT_NE(r.message.find("needs values of it from outside"), std::string::npos) << r.message;
+}
+
+// What happens after a promotion is judged with its copies.
+TEST(Transform, StepsAfterAPromotionKeepItsCopiesInPlace) {
+  const Program p = equations({"y[i, j] = sum[k](x[i, k] * x[k, j])"}, "y");
+  const LegalReport torn = judge(p, std::string(kSumTile) +
+                                        R"(, {"do": "promote", "array": "y", "statement": "y", "at": "j"},
+                                           {"do": "distribute", "statement": "y", "loop": "j"})");
+  EXPECT_FALSE(torn.legal);
+  EXPECT_NE(torn.message.find("would not find the value"), std::string::npos) << torn.message;
+  const Program q = equations({"t[i, j] = x[i, j] + 1.0", "y[i, j] = x[i, 7 - j] + t[i, j]"}, "y");
+  const LegalReport joined = judge(q, R"({"do": "promote", "array": "x", "statement": "y", "at": "j", "memory": "stack"},
+      {"do": "fuse", "statements": ["y.t", "y"], "loops": ["i", "j"]})");
+  EXPECT_FALSE(joined.legal);
+  EXPECT_NE(joined.message.find("would not find the value"), std::string::npos) << joined.message;
+}
+
 TEST(Transform, MarksReachTheLoopTree) {
   const std::string text = body(
       scale(),

@@ -1,0 +1,184 @@
+// widen: register tiles whose results stay in a local tile need no code for partial tiles.
+//
+//   allocate t[14, 32]                                    allocate t[14, 32]
+//   for i in 14*ir..min(M, 14*ir + 14)   unroll           for i in 14*ir..14*ir + 14   unroll
+//     for j in 32*jr..min(N, 32*jr + 32)   vector   -->     for j in 32*jr..32*jr + 32   vector
+//       t[i - 14*ir, j - 32*jr] += a[ir, k, i - 14*ir] * b[jr, k, j - 32*jr]
+//   for i in 14*ir..min(M, 14*ir + 14)                    for i in 14*ir..min(M, 14*ir + 14)
+//     for j ..  c[i, j] = t[i - 14*ir, j - 32*jr]           for j ..  c[i, j] = t[i - 14*ir, j - 32*jr]
+//
+// A requested loop runs to its full constant extent, past the end of the domain, where that cannot be seen: it stores to local
+// tiles only; every access to such a tile in the kernel stands in a loop of the same bounds and names the same place from its
+// iterator, so that what lies past the end is touched by widened iterations alone; and all its reads, packed buffers with room
+// to the full extent say, stay inside their buffers. Without it a tile has up to five versions (full, partial in either axis,
+// remainder rows), which cost compile time and run the edges at a fraction of the speed. peel takes what is refused here.
+// Known elsewhere as padding of partial tiles in BLIS micro-kernels, overcomputation.
+#include "codegen/passes/tiles.hpp"
+
+#include <algorithm>
+
+#include "facet/expr_walk.hpp"
+
+namespace facet::passes {
+
+namespace {
+
+// Where a tile is met: the subscript in dimension d is iterator + rest, the loop of the axis around it.
+struct Meeting {
+  std::string buffer;
+  std::vector<ExprPtr> subscripts;
+  std::vector<For> around;  // without bodies
+};
+
+void collect(const LoopList& body, std::vector<For>& around, const std::set<std::string>& tiles, std::vector<Meeting>& found) {
+  for (const LoopPtr& node : body) {
+    std::vector<Access> here;
+    LoopList nested;
+    rebuild(
+        node,
+        [&](const ExprPtr& e) {
+          for (Access& a : accesses_of(e)) here.push_back(std::move(a));
+          return e;
+        },
+        [&](const LoopList& inner) {
+          nested.insert(nested.end(), inner.begin(), inner.end());
+          return inner;
+        });
+    if (const Store* s = as<Store>(node)) here.push_back(access_of(*s, s->value->type));
+    for (const Access& a : here)
+      if (tiles.count(a.buffer)) found.push_back({a.buffer, a.subscripts, around});
+    const For* f = as<For>(node);
+    if (f) {
+      For bare = *f;
+      bare.body.clear();
+      around.push_back(bare);
+    }
+    collect(nested, around, tiles, found);
+    if (f) around.pop_back();
+  }
+}
+
+std::set<std::string> local_tiles(const LoopList& body) {
+  std::set<std::string> names;
+  walk_nodes(body, [&](const LoopPtr& node) {
+    const Allocate* a = as<Allocate>(node);
+    if (!a || a->buffer.space == MemorySpace::kGlobal) return;
+    bool constant = true;
+    std::int64_t value = 0;
+    for (const ExprPtr& e : a->buffer.extents) constant = constant && constant_value(e, &value);
+    if (constant) names.insert(a->buffer.name);
+  });
+  return names;
+}
+
+class Widening {
+ public:
+  Widening(const LoopList& body, Context& context) : context_(context), tiles_(local_tiles(body)) {
+    std::vector<For> around;
+    collect(body, around, tiles_, meetings_);
+  }
+
+  LoopList in_block(const LoopList& body, const Facts& facts) {
+    LoopList out;
+    for (const LoopPtr& node : body) {
+      Facts inner = facts;
+      const For* f = as<For>(node);
+      LoopPtr next = node;
+      if (f) {
+        const std::optional<Axis> axis = axis_of(*f);
+        if (axis && fits(*f, *axis, facts)) next = widened(*f, *axis);
+        inner.add_range(f->iterator, as<For>(next)->lower, as<For>(next)->upper);
+      }
+      if (const If* i = as<If>(node)) inner.add_condition(i->condition);  // of no use to `otherwise`, which is left alone
+      const bool branches = as<If>(node) && !as<If>(node)->otherwise.empty();
+      out.push_back(
+          branches
+              ? node
+              : rebuild(next, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return in_block(list, inner); }));
+    }
+    return out;
+  }
+
+ private:
+  Context& context_;
+  std::set<std::string> tiles_;
+  std::vector<Meeting> meetings_;
+
+  LoopPtr widened(const For& f, const Axis& axis) {
+    For full = f;
+    full.lower = axis.lower;
+    full.upper = to_expr(sum(to_linear(axis.lower), constant_form(axis.extent)));
+    context_.note("widen", f.iterator, true, "full tiles of " + std::to_string(axis.extent) + " past the end of the domain");
+    return make_loop(std::move(full));
+  }
+
+  bool fits(const For& f, const Axis& axis, const Facts& facts) const {
+    Facts inside = facts;
+    inside.add_range(f.iterator, axis.lower, to_expr(sum(to_linear(axis.lower), constant_form(axis.extent))));
+    return body_fits(f.body, f, inside);
+  }
+
+  bool body_fits(const LoopList& body, const For& axis, const Facts& facts) const {
+    for (const LoopPtr& node : body) {
+      if (as<Comment>(node)) continue;
+      if (const For* f = as<For>(node)) {
+        // The extent of a requested loop inside may be widened too: its own facts are those of its bounds as they are.
+        if (f->kind == LoopKind::kParallel || mentions(f->lower, axis.iterator) || mentions(f->upper, axis.iterator))
+          return false;
+        Facts inner = facts;
+        inner.add_range(f->iterator, f->lower, f->upper);
+        if (!body_fits(f->body, axis, inner)) return false;
+        continue;
+      }
+      const Store* s = as<Store>(node);
+      if (!s || s->atomic || s->mask || !stays_in_tile(*s, axis) || !reads_fit(s->value, facts)) return false;
+    }
+    return true;
+  }
+
+  bool reads_fit(const ExprPtr& value, const Facts& facts) const {
+    bool good = true;
+    walk(value, [&](const Expr& e) {
+      if (e.op != Op::kRead) return;
+      const Buffer* buffer = context_.find(e.name);
+      good = good && buffer && !e.pad && !e.mask && facts.inside(e.args, extents_of(*buffer));
+    });
+    return good;
+  }
+
+  // In the words of the simplified tree.
+  std::vector<ExprPtr> extents_of(const Buffer& buffer) const {
+    std::vector<ExprPtr> extents = buffer.extents;
+    for (ExprPtr& e : extents) e = simplify_expr(e, context_.symbol_facts(), context_);
+    return extents;
+  }
+
+  // The dimension of the tile that the axis walks, the same for everyone who touches the tile.
+  bool stays_in_tile(const Store& s, const For& axis) const {
+    if (!tiles_.count(s.buffer)) return false;
+    for (std::size_t d = 0; d < s.subscripts.size(); ++d) {
+      if (to_linear(s.subscripts[d]).coefficient_of(axis.iterator) != 1) continue;
+      return std::all_of(meetings_.begin(), meetings_.end(), [&](const Meeting& m) {
+        return m.buffer != s.buffer || walks(m, d, axis, difference(s.subscripts[d], index(axis.iterator)));
+      });
+    }
+    return false;
+  }
+
+  static bool walks(const Meeting& m, std::size_t d, const For& axis, const Linear& rest) {
+    for (const For& f : m.around) {
+      if (!same_extent(f, axis)) continue;
+      const Linear apart = sum(difference(m.subscripts[d], index(f.iterator)), rest, -1);
+      if (apart.is_constant() && apart.constant == 0) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+LoopList widen(const LoopList& body, Context& context) {
+  return Widening(body, context).in_block(body, context.symbol_facts());
+}
+
+}  // namespace facet::passes

@@ -1,0 +1,148 @@
+// The copying statements of promote, and how its arguments become a storage map.
+#include "polyhedral/transform/promote_parts.hpp"
+
+#include <algorithm>
+
+#include "polyhedral/affine.hpp"
+#include "polyhedral/storage.hpp"
+
+namespace facet {
+
+MemorySpace space_of(const std::string& memory, Arguments& args) {
+  if (memory == "stack" || memory == "registers") return MemorySpace::kStack;
+  if (memory == "l1" || memory == "l2" || memory == "l3") return MemorySpace::kGlobal;  // per-thread workspace
+  if (memory == "shared") return MemorySpace::kShared;
+  args.bad("memory", "registers, stack, l1, l2, l3 or shared", "\"" + memory + "\"");
+  return MemorySpace::kStack;
+}
+
+std::vector<std::string> dimension_names(const Statement& s, const std::string& array, std::size_t rank) {
+  std::vector<std::string> names;
+  for (std::size_t d = 0; d < rank; ++d) {
+    std::string name;
+    const auto walked_by = [&](const std::vector<ExprPtr>& subscripts) {
+      if (d < subscripts.size() && subscripts[d]->op == Op::kIndex &&
+          std::count(s.iterators.begin(), s.iterators.end(), subscripts[d]->name))
+        name = subscripts[d]->name;
+    };
+    if (s.target == array) walked_by(s.subscripts);
+    walk(s.value, [&](const Expr& e) {
+      if (e.op == Op::kRead && e.name == array) walked_by(e.args);
+    });
+    names.push_back(name.empty() || std::count(names.begin(), names.end(), name) ? "d" + std::to_string(d) : name);
+  }
+  return names;
+}
+
+void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageMap& m) {
+  const ArgumentMap* layout = args.map("layout");
+  for (std::size_t d = 0; d < dims.size(); ++d) m.order.push_back(static_cast<int>(d));
+  m.inner.assign(dims.size(), 0);
+  if (!layout) return;
+  const auto position = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(dims.begin(), dims.end(), name) - dims.begin());
+  };
+  if (const auto it = layout->find("order"); it != layout->end()) {
+    std::vector<int> order;
+    if (const auto* list = std::get_if<ArgumentList>(&it->second.value))
+      for (const Argument& a : *list)
+        if (const auto* s = std::get_if<std::string>(&a.value); s && position(*s) < dims.size())
+          order.push_back(static_cast<int>(position(*s)));
+    std::vector<int> sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted != m.order) {
+      std::string known;
+      for (const std::string& n : dims) known += (known.empty() ? "" : ", ") + n;
+      args.bad("layout", "an order of all dimensions: " + known, "another list");
+      return;
+    }
+    m.order = order;
+  }
+  if (const auto it = layout->find("inner"); it != layout->end()) {
+    const auto* inner = std::get_if<ArgumentMap>(&it->second.value);
+    if (!inner) return args.bad("layout", "inner: an object dimension -> size", "something else");
+    for (const auto& [name, size] : *inner) {
+      const auto* n = std::get_if<std::int64_t>(&size.value);
+      if (position(name) >= dims.size() || !n || *n < 1)
+        return args.bad("layout", "inner sizes of the array's dimensions", "\"" + name + "\"");
+      m.inner[position(name)] = *n;
+    }
+  }
+}
+
+Statement copy_statement(const Schedule& schedule, const StorageMap& m, const isl::set& domain,
+                         const std::vector<std::string>& outer, const std::vector<std::string>& dims, bool store) {
+  Statement s;
+  s.name = m.buffer + (store ? ".store" : ".copy");
+  s.kind = StatementKind::kCopy;
+  s.target = store ? m.array : m.buffer;
+  s.domain = domain;
+  for (std::size_t i = 0; i < outer.size(); ++i) s.iterators.push_back("o" + std::to_string(i) + "." + outer[i]);
+  for (const std::string& d : dims) s.iterators.push_back(d);
+  std::vector<isl::pw_aff> position;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    s.subscripts.push_back(index(dims[d]));
+    position.push_back(output_dimension(s.domain, static_cast<unsigned>(outer.size() + d)));
+  }
+  const isl::map at = map_to_values(s.domain, position);
+  const std::string& source = store ? m.buffer : m.array;
+  s.write = {s.target, with_range_tuple(at, array_id(s.target)), with_range_tuple(at, array_id(s.target)), true, {}};
+  s.reads = {{source, with_range_tuple(at, array_id(source)), with_range_tuple(at, array_id(source)), true, {}}};
+  s.value = read(source, schedule.scop->arrays.at(m.array).dtype, s.subscripts);
+  return s;
+}
+
+std::vector<TreePtr> loops_down_to(const Schedule& schedule, int statement, int at) {
+  std::vector<TreePtr> around;
+  for (const TreePtr& loop : loops_around(schedule.tree, statement)) {
+    around.push_back(loop);
+    if (loop->id == at) break;
+  }
+  return around;
+}
+
+TreePtr copy_nest(Schedule& next, const Statement& copy, int number, std::size_t outer, const std::vector<int>& order) {
+  TreePtr nest = make_leaf(number);
+  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+    const std::size_t position = outer + static_cast<std::size_t>(*d);
+    Tree loop;
+    loop.id = next.next_loop++;
+    loop.names[number] = copy.iterators[position];
+    loop.member[number] = output_dimension(copy.domain, static_cast<unsigned>(position));
+    nest = make_loop_tree(std::move(loop), std::move(nest));
+  }
+  return nest;
+}
+
+TreePtr with_outer_loops(const TreePtr& tree, const std::vector<TreePtr>& around, int statement, const Statement& copy,
+                         int number) {
+  TreePtr changed = tree;
+  for (std::size_t k = 0; k < around.size(); ++k) {
+    const TreePtr old_loop = find_loop(changed, around[k]->id);
+    Tree loop = *old_loop;
+    loop.names[number] = around[k]->names.at(statement);
+    loop.member[number] = output_dimension(copy.domain, static_cast<unsigned>(k));
+    changed = replace_node(changed, old_loop, make_loop_tree(std::move(loop), old_loop->children[0]));
+  }
+  return changed;
+}
+
+void add_dependences(Schedule& next, Dependences list) {
+  Dependences all = *next.dependences;
+  for (Dependence& d : list)
+    if (!d.relation.is_empty()) all.push_back(std::move(d));
+  next.dependences = std::make_shared<const Dependences>(std::move(all));
+}
+
+std::string fresh_buffer(const Schedule& schedule, const std::string& array, const std::string& suffix) {
+  // Buffers of different kernels share one workspace: the group's name keeps them apart.
+  const std::string base = array + suffix + (schedule.scop->name == "k0" ? "" : "." + schedule.scop->name);
+  std::string name = base;
+  const auto used = [&](const std::string& n) {
+    return std::any_of(schedule.storage.begin(), schedule.storage.end(), [&](const StorageMap& m) { return m.buffer == n; });
+  };
+  for (int i = 2; used(name); ++i) name = base + std::to_string(i);
+  return name;
+}
+
+}  // namespace facet

@@ -47,7 +47,8 @@ class ColumnMapper {
           passes::rebuild(n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return with_partial(b); });
       if (const For* f = as<For>(inner); f && f->iterator == shared_->iterator) {
         For strided = *f;
-        strided.kind = LoopKind::kSerial;
+        strided.kind = holds(f->body, [](const For&) { return true; }) ? LoopKind::kSerial : LoopKind::kUnroll;
+        strided.width = strided.kind == LoopKind::kUnroll ? kInFlight : 0;
         strided.lower = iteration(*f, index(ty_));
         strided.step = f->step * shared_->gpu.threads;
         strided.gpu = GpuPlace{};

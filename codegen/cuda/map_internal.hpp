@@ -20,6 +20,10 @@ struct MapContext {
   std::vector<Symbol> symbols;  // the program's, and the iterators of the kernel's host loops
 };
 
+// Iterations of a strided loop that are unrolled: their loads are under way together. 2048 threads of a multiprocessor with one
+// 4-byte load each keep 8 KiB in flight; bandwidth times latency asks for three times as much (4.2 TB/s, 700 ns, 132 of them).
+inline constexpr int kInFlight = 4;
+
 // The grid loops of a nest, rectangular, the one along x last, and what lies in the innermost.
 struct Chain {
   std::vector<For> loops;  // bodies empty

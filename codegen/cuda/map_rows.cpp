@@ -261,7 +261,8 @@ class RowMapper {
 
   For spread(const For& f) const {
     For loop = f;
-    loop.kind = LoopKind::kSerial;
+    loop.kind = holds(f.body, [](const For&) { return true; }) ? LoopKind::kSerial : LoopKind::kUnroll;
+    loop.width = loop.kind == LoopKind::kUnroll ? kInFlight : 0;
     loop.gpu = GpuPlace{};
     loop.lower = strided_lower(f);
     loop.step = f.step * threads_;

@@ -51,8 +51,14 @@ Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, con
   const std::vector<double>& times = report->kernel_ms;
   const std::vector<KernelInfo>& kernels = module->module.kernels;
   for (std::size_t i = 0; i < kernels.size(); ++i)
-    if (runs_for(kernels[i], loaded.sizes))
-      e.kernels.push_back(kernel_report(kernels[i], loaded.sizes, i < times.size() ? times[i] : 0, ceilings_of(target.gpu)));
+    if (runs_for(kernels[i], loaded.sizes)) {
+      KernelReport k = kernel_report(kernels[i], loaded.sizes, i < times.size() ? times[i] : 0, ceilings_of(target.gpu));
+      const CudaKernelFacts& facts = report->facts[module->prepare.size() + i];
+      k.registers = facts.registers;
+      k.local_bytes = facts.local_bytes;
+      k.shared_bytes = facts.shared_bytes;
+      e.kernels.push_back(std::move(k));
+    }
   return e;
 }
 

@@ -27,12 +27,10 @@ struct Batch {
   Result<CudaBinary> binary = CudaBinary{};
 };
 
-std::string batch_source(const std::vector<const DeviceCase*>& cases) {
-  // Headers that a case's own text would include inside its namespace.
-  std::string text = "#if !defined(__CUDACC_RTC__)\n#include <stddef.h>\n#include <stdint.h>\n#endif\n";
-  for (const DeviceCase* c : cases)
-    text += "\nnamespace batched_" + std::to_string(c->index) + " {\n" + c->module.module.source.text + "\n}\n";
-  return text;
+std::string source_of(const std::vector<const DeviceCase*>& cases) {
+  std::vector<std::pair<std::size_t, const CudaModule*>> modules;
+  for (const DeviceCase* c : cases) modules.emplace_back(c->index, &c->module);
+  return batch_source(modules);
 }
 
 class DeviceRun {
@@ -107,7 +105,7 @@ class DeviceRun {
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::thread> threads;
     for (Batch& b : batches_)
-      threads.emplace_back([&b] { b.binary = compile_cuda(batch_source(b.cases), "batch.cu", b.compile); });
+      threads.emplace_back([&b] { b.binary = compile_cuda(source_of(b.cases), "batch.cu", b.compile); });
     for (std::thread& t : threads) t.join();
     report_.compilations = batches_.size();
     // A batch that does not compile: case by case, so that the failure has a name.
@@ -115,7 +113,7 @@ class DeviceRun {
       if (b.binary || b.cases.size() < 2) continue;
       if (b.binary.errors()[0].code == Code::kNoCudaCompiler) return b.binary.errors();
       for (const DeviceCase* c : b.cases) {
-        const Result<CudaBinary> alone = compile_cuda(batch_source({c}), "case.cu", b.compile);
+        const Result<CudaBinary> alone = compile_cuda(source_of({c}), "case.cu", b.compile);
         ++report_.compilations;
         if (!alone) fail(c->index, alone.errors());
       }
@@ -162,6 +160,14 @@ class DeviceRun {
 };
 
 }  // namespace
+
+std::string batch_source(const std::vector<std::pair<std::size_t, const CudaModule*>>& modules) {
+  // Headers that a module's own text would include inside its namespace.
+  std::string text = "#if !defined(__CUDACC_RTC__)\n#include <stddef.h>\n#include <stdint.h>\n#endif\n";
+  for (const auto& [number, module] : modules)
+    text += "\nnamespace batched_" + std::to_string(number) + " {\n" + module->module.source.text + "\n}\n";
+  return text;
+}
 
 Result<GpuRunReport> check_on_device(const std::vector<GpuCase>& cases, std::uint64_t seed,
                                      const std::function<void(const std::string&)>& progress) {

@@ -66,7 +66,14 @@ JsonValue kernels_json(const Module& module, const std::vector<CudaLaunch>* laun
     if (k.when) one.add("when", JsonValue::of(to_text(k.when)));
     if (launches && i < launches->size()) {
       const CudaLaunch& l = (*launches)[i];
-      JsonValue grid = JsonValue::array(), block = JsonValue::array();
+      JsonValue grid = JsonValue::array(), block = JsonValue::array(), host = JsonValue::array();
+      for (const For& f : l.host) {
+        JsonValue loop = JsonValue::object();
+        loop.add("iterator", JsonValue::of(f.iterator)).add("lower", expression_json(f.lower));
+        loop.add("upper", expression_json(f.upper)).add("step", JsonValue::of(f.step));
+        host.items.push_back(std::move(loop));
+      }
+      if (!host.items.empty()) one.add("for_each", std::move(host));
       for (int d = 0; d < 3; ++d) {
         grid.items.push_back(expression_json(l.grid[static_cast<std::size_t>(d)]));
         block.items.push_back(JsonValue::of(l.block[static_cast<std::size_t>(d)]));

@@ -58,6 +58,10 @@ JsonValue kernels_json(const Execution& e) {
         .add("time_ms", number_or_null(k.time_ms, timed));
     one.add("flops", JsonValue::of(k.flops)).add("bytes", JsonValue::of(k.bytes));
     one.add("gflops", number_or_null(k.gflops, timed)).add("gbps", number_or_null(k.gbps, timed));
+    if (k.registers >= 0)
+      one.add("registers", JsonValue::of(static_cast<std::int64_t>(k.registers)))
+          .add("local_bytes", JsonValue::of(static_cast<std::int64_t>(k.local_bytes)))
+          .add("shared_bytes", JsonValue::of(static_cast<std::int64_t>(k.shared_bytes)));
     list.items.push_back(one.add("fraction_of_bound", number_or_null(k.fraction_of_bound, timed && k.fraction_of_bound > 0)));
   }
   return list;

@@ -22,6 +22,9 @@ struct KernelReport {
   double gflops = 0;
   double gbps = 0;
   double fraction_of_bound = 0;  // time of the roofline bound over the measured time; above 1 the data came from caches
+  int registers = -1;            // a GPU kernel's, as the driver reports them; -1: not known
+  int local_bytes = -1;          // per thread: spills and indexed arrays
+  int shared_bytes = -1;         // static, per block
 };
 
 // Upper limits of a machine: all cores' (or the GPU's) f32 GFLOP/s and copy GB/s; 0 is unknown.

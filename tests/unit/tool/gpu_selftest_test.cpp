@@ -5,6 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
+
+#include "codegen/cuda/compile.hpp"
+#include "codegen/cuda/print.hpp"
+#include "src/driver/gpu_case.hpp"
 
 namespace facet {
 namespace {
@@ -40,6 +45,28 @@ TEST(GpuSelftest, EveryPolybenchProgramAtSmallSizes) {
     ++programs;
   }
   EXPECT_EQ(programs, 30);
+}
+
+TEST(GpuSelftest, ManyCasesCompileAsOneFile) {
+  const std::vector<GpuCase> cases = operator_cases();
+  std::vector<std::unique_ptr<CudaModule>> modules;
+  std::vector<std::pair<std::size_t, const CudaModule*>> batch;
+  for (std::size_t i = 0; i < cases.size(); i += cases.size() / 12) {
+    Result<PreparedCase> made = prepare_case(cases[i], 1);
+    ASSERT_TRUE(made.ok()) << to_text(made.errors());
+    made->loops.name = "case_" + std::to_string(i);
+    const Result<CudaModule> printed = print_cuda(made->loops, CudaPrintOptions{});
+    ASSERT_TRUE(printed.ok()) << to_text(printed.errors());
+    modules.push_back(std::make_unique<CudaModule>(*printed));
+    batch.emplace_back(i, modules.back().get());
+  }
+  CudaCompileOptions how;
+  how.compiler = CudaCompiler::kNvrtc;
+  const Result<CudaBinary> binary = compile_cuda(batch_source(batch), "batch.cu", how);
+  if (!binary && binary.errors()[0].code == Code::kNoCudaCompiler) GTEST_SKIP() << "NVRTC is not installed";
+  ASSERT_TRUE(binary.ok()) << to_text(binary.errors());
+  for (const auto& module : modules)  // the driver finds kernels by these names
+    for (const CudaLaunch& l : module->kernels) EXPECT_NE(binary->cubin.find(l.entry), std::string::npos) << l.entry;
 }
 
 TEST(GpuSelftest, WithoutAGpuTheReasonIsGiven) {

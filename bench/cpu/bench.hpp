@@ -4,44 +4,63 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace bench {
 
-// A float buffer, 64-byte aligned; inputs hold random values, outputs are poisoned with NaN before every first run.
+// Floats of 4 or 8 bytes, 64-byte aligned; inputs hold random values, outputs are poisoned with NaN before every first run.
 class Buffer {
  public:
-  explicit Buffer(std::int64_t count);
+  Buffer(std::int64_t count, int bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  float* data() { return data_; }
+  void* data() { return data_; }
+  float* f32() { return static_cast<float*>(data_); }
+  double* f64() { return static_cast<double*>(data_); }
+  double at(std::int64_t i) { return bytes_ == 4 ? f32()[i] : f64()[i]; }
   std::int64_t count() const { return count_; }
   void randomize(std::uint64_t seed);
   void poison();
 
  private:
-  float* data_ = nullptr;
+  void* data_ = nullptr;
   std::int64_t count_ = 0;
+  int bytes_ = 4;
+};
+
+struct Convolution {
+  std::int64_t channels = 0, size = 0, filters = 0, window = 0, stride = 1, pad = 0, groups = 1;
+  std::int64_t output() const { return (size + 2 * pad - window) / stride + 1; }
 };
 
 struct Case {
-  std::string name;                   // "matmul 1024x1024x1024"
-  std::string program;                // file name of the exported library: libPROGRAM.so
-  std::vector<std::int64_t> symbols;  // in program order
-  std::vector<std::int64_t> inputs;   // elements of each f32 input, in program order
-  std::int64_t output = 0;            // elements of the one f32 output
-  double flops = 0, bytes = 0;        // floor: operations; each input read once, the output written once
+  std::string name;     // "matmul f32 1024x1024x1024"
+  std::string program;  // name of the program and of the exported library: libPROGRAM.so
+  std::string json;     // the program
+  std::string kind;     // "matmul", "contraction", "convolution", "softmax", "layer_norm", "bias_gelu", "matmul_bias_gelu"
+  int bytes = 4;        // of an element
+  std::vector<std::int64_t> sizes;  // m, n, k; rows, columns
+  std::string einsum;               // contraction
+  std::map<char, std::int64_t> axes;
+  Convolution conv;
+  std::vector<std::int64_t> inputs;  // elements of each input, in program order
+  std::int64_t output = 0;           // elements of the one output
+  double flops = 0;
+  double moved = 0;  // bytes: each input read once, the output written once
 };
 
 struct Rival {
   std::string name;           // "oneDNN"
-  std::function<void()> run;  // writes the output buffer
+  std::function<void()> run;  // writes the output buffer, or one in a layout of its own
+  bool same_output = true;    // writes the output buffer: it is compared
 };
 
-const std::vector<Case>& all_cases();
+// `contractions`: file of einsum lines with sizes.
+std::vector<Case> all_cases(const std::string& contractions);
 
 // The libraries' ways to compute the case into `output`; empty where there is none.
 std::vector<Rival> rivals_of(const Case& which, std::vector<Buffer>& inputs, Buffer& output, int threads);

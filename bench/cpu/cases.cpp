@@ -1,49 +1,164 @@
-// The table of CPU cases: one line a case.
+// The lines of the bench, each with its program: sizes are constants of the program, operands are inputs.
+#include <fstream>
+#include <sstream>
+
 #include "bench/cpu/bench.hpp"
 
 namespace bench {
 namespace {
 
-Case matmul(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return {"matmul " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
-          "matmul",
-          {m, n, k},
-          {m * k, k * n},
-          m * n,
-          2.0 * static_cast<double>(m * n * k),
-          4.0 * static_cast<double>(m * k + k * n + m * n)};
+std::string dtype(int bytes) { return bytes == 4 ? "f32" : "f64"; }
+
+std::string list(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (std::int64_t e : shape) text += (text.empty() ? "" : ", ") + std::to_string(e);
+  return "[" + text + "]";
 }
 
-// Memory-bound, m rows of n: `per_row` further inputs of n elements, `flops` operations an element.
-Case rows(const std::string& program, std::int64_t m, std::int64_t n, int per_row, double flops) {
-  std::vector<std::int64_t> inputs(1, m * n);
-  inputs.insert(inputs.end(), per_row, n);
-  return {program + " " + std::to_string(m) + "x" + std::to_string(n),
-          program,
-          {m, n},
-          inputs,
-          m * n,
-          flops * static_cast<double>(m * n),
-          8.0 * static_cast<double>(m * n)};
+std::int64_t count(const std::vector<std::int64_t>& shape) {
+  std::int64_t n = 1;
+  for (std::int64_t e : shape) n *= e;
+  return n;
+}
+
+// The program and the counts that follow from the shapes.
+Case finished(Case c, const std::vector<std::vector<std::int64_t>>& inputs, const std::string& ops,
+              const std::vector<std::int64_t>& output) {
+  std::string tensors, names;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string name = "x" + std::to_string(i);
+    names += (i ? ", \"" : "\"") + name + "\"";
+    tensors += (i ? ", \"" : "\"") + name + "\": {\"dtype\": \"" + dtype(c.bytes) + "\", \"shape\": " + list(inputs[i]) + "}";
+    c.inputs.push_back(count(inputs[i]));
+    c.moved += static_cast<double>(c.bytes * c.inputs.back());
+  }
+  c.output = count(output);
+  c.moved += static_cast<double>(c.bytes * c.output);
+  c.json = "{\"facet\": 1, \"name\": \"" + c.program + "\", \"tensors\": {" + tensors + "}, \"inputs\": [" + names +
+           "], \"ops\": [" + ops + "], \"outputs\": [\"y\"]}\n";
+  return c;
+}
+
+std::string sizes_text(const std::vector<std::int64_t>& sizes, const char* between) {
+  std::string text;
+  for (std::int64_t s : sizes) text += (text.empty() ? "" : between) + std::to_string(s);
+  return text;
+}
+
+Case matmul(std::int64_t m, std::int64_t n, std::int64_t k, int bytes) {
+  Case c;
+  c.kind = "matmul";
+  c.bytes = bytes;
+  c.sizes = {m, n, k};
+  c.name = "matmul " + dtype(bytes) + " " + sizes_text(c.sizes, "x");
+  c.program = "matmul_" + dtype(bytes) + "_" + sizes_text(c.sizes, "_");
+  c.flops = 2.0 * static_cast<double>(m * n * k);
+  return finished(c, {{m, k}, {k, n}}, R"({"op": "matmul", "in": ["x0", "x1"], "out": "y"})", {m, n});
+}
+
+Case matmul_bias_gelu(std::int64_t m, std::int64_t n, std::int64_t k) {
+  Case c;
+  c.kind = "matmul_bias_gelu";
+  c.sizes = {m, n, k};
+  c.name = "matmul + bias + gelu " + sizes_text(c.sizes, "x");
+  c.program = "matmul_bias_gelu_" + sizes_text(c.sizes, "_");
+  c.flops = 2.0 * static_cast<double>(m * n * k);
+  return finished(c, {{m, k}, {k, n}, {n}},
+                  R"({"op": "matmul", "in": ["x0", "x1"], "out": "s"}, {"op": "add", "in": ["s", "x2"], "out": "t"}, )"
+                  R"({"op": "gelu", "in": "t", "out": "y"})",
+                  {m, n});
+}
+
+// Memory-bound, m rows of n.
+Case rows(const std::string& kind, const std::string& ops, std::int64_t m, std::int64_t n, int vectors) {
+  Case c;
+  c.kind = kind;
+  c.sizes = {m, n};
+  c.name = kind + " " + sizes_text(c.sizes, "x");
+  c.program = kind + "_" + sizes_text(c.sizes, "_");
+  c.flops = 5.0 * static_cast<double>(m * n);
+  std::vector<std::vector<std::int64_t>> inputs{{m, n}};
+  for (int i = 0; i < vectors; ++i) inputs.push_back({n});
+  return finished(c, inputs, ops, {m, n});
+}
+
+Case softmax(std::int64_t m, std::int64_t n) {
+  return rows("softmax", R"({"op": "softmax", "in": "x0", "out": "y", "attrs": {"axis": -1}})", m, n, 0);
+}
+
+Case layer_norm(std::int64_t m, std::int64_t n) {
+  return rows("layer_norm", R"({"op": "layer_normalization", "in": ["x0", "x1", "x2"], "out": "y"})", m, n, 2);
+}
+
+Case bias_gelu(std::int64_t m, std::int64_t n) {
+  return rows("bias_gelu", R"({"op": "add", "in": ["x0", "x1"], "out": "t"}, {"op": "gelu", "in": "t", "out": "y"})", m, n, 1);
+}
+
+Case convolution(const Convolution& conv) {
+  Case c;
+  c.kind = "convolution";
+  c.conv = conv;
+  const std::int64_t out = conv.output(), depth = conv.channels / conv.groups;
+  c.name = "conv " + std::to_string(conv.size) + "^2 " + std::to_string(conv.channels) + "->" + std::to_string(conv.filters) +
+           " " + std::to_string(conv.window) + "x" + std::to_string(conv.window) +
+           (conv.stride > 1 ? " stride " + std::to_string(conv.stride) : "") + (conv.groups > 1 ? " depthwise" : "");
+  c.program = "conv_" + sizes_text({conv.size, conv.channels, conv.filters, conv.window, conv.stride, conv.groups}, "_");
+  c.flops = 2.0 * static_cast<double>(conv.filters * out * out * depth * conv.window * conv.window);
+  const std::string p = std::to_string(conv.pad), s = std::to_string(conv.stride);
+  return finished(c, {{1, conv.channels, conv.size, conv.size}, {conv.filters, depth, conv.window, conv.window}},
+                  R"({"op": "conv", "in": ["x0", "x1"], "out": "y", "attrs": {"pads": [)" + p + ", " + p + ", " + p + ", " + p +
+                      R"(], "strides": [)" + s + ", " + s + R"(], "group": )" + std::to_string(conv.groups) + "}}",
+                  {1, conv.filters, out, out});
+}
+
+// "adb,cd->cba a=384 b=384 c=24 d=384"
+Case contraction(const std::string& line) {
+  std::istringstream words(line);
+  Case c;
+  c.kind = "contraction";
+  words >> c.einsum;
+  for (std::string word; words >> word;) c.axes[word[0]] = std::stoll(word.substr(2));
+  c.name = c.einsum;
+  c.program = "contraction_";
+  for (char x : c.einsum)
+    if (x != '-' && x != '>') c.program += x == ',' ? '_' : x;
+  std::vector<std::vector<std::int64_t>> shapes(1);
+  for (char x : c.einsum) {
+    if (x == ',' || x == '>') shapes.emplace_back();
+    if (c.axes.count(x)) shapes.back().push_back(c.axes[x]);
+  }
+  c.flops = 2;
+  for (const auto& [axis, extent] : c.axes) c.flops *= static_cast<double>(extent);
+  return finished(c, {shapes[0], shapes[1]},
+                  R"({"op": "einsum", "in": ["x0", "x1"], "out": "y", "attrs": {"equation": ")" + c.einsum + "\"}}", shapes[2]);
 }
 
 }  // namespace
 
-const std::vector<Case>& all_cases() {
-  static const std::vector<Case> cases = {
-      matmul(256, 256, 256),
-      matmul(512, 512, 512),
-      matmul(1024, 1024, 1024),
-      matmul(2048, 2048, 2048),
-      matmul(4096, 4096, 64),
-      matmul(64, 4096, 4096),
-      matmul(127, 129, 131),
-      rows("softmax_rows", 4096, 4096, 0, 5),
-      rows("softmax_rows", 512, 4096, 0, 5),
-      rows("layer_norm", 4096, 4096, 2, 8),
-      rows("layer_norm", 512, 4096, 2, 8),
-      rows("bias_gelu", 4096, 4096, 1, 6),
-  };
+std::vector<Case> all_cases(const std::string& contractions) {
+  std::vector<Case> cases;
+  for (const int bytes : {4, 8}) {
+    for (const std::int64_t n : {256, 512, 1000, 1024, 2048}) cases.push_back(matmul(n, n, n, bytes));
+    cases.push_back(matmul(4096, 4096, 64, bytes));
+    cases.push_back(matmul(64, 4096, 4096, bytes));
+    cases.push_back(matmul(4096, 64, 4096, bytes));
+    cases.push_back(matmul(127, 129, 131, bytes));
+  }
+  cases.push_back(matmul_bias_gelu(512, 4096, 1024));
+  std::ifstream file(contractions);
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty() && line[0] != '#') cases.push_back(contraction(line));
+  // ResNet-50 layers at batch 1: channels, size, filters, window, stride, padding; then MobileNet's depthwise ones.
+  for (const Convolution& c :
+       {Convolution{64, 56, 64, 3, 1, 1}, Convolution{128, 28, 128, 3, 1, 1}, Convolution{256, 14, 256, 3, 1, 1},
+        Convolution{512, 7, 512, 3, 1, 1}, Convolution{64, 56, 256, 1, 1, 0}, Convolution{256, 56, 64, 1, 1, 0},
+        Convolution{3, 224, 64, 7, 2, 3}, Convolution{128, 56, 128, 3, 1, 1, 128}, Convolution{512, 14, 512, 5, 1, 2, 512}})
+    cases.push_back(convolution(c));
+  for (const std::int64_t m : {512, 4096}) {
+    cases.push_back(softmax(m, 4096));
+    cases.push_back(layer_norm(m, 4096));
+  }
+  cases.push_back(bias_gelu(4096, 4096));
   return cases;
 }
 

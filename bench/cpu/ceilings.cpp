@@ -29,7 +29,7 @@ float multiply_adds(std::int64_t rounds) {
 Ceilings measure_ceilings(int threads) {
   Ceilings best;
   constexpr std::int64_t kRounds = 4'000'000, kCount = 32 << 20;
-  Buffer from(kCount), to(kCount);
+  Buffer from(kCount, 4), to(kCount, 4);
   from.randomize(1);
   for (int repeat = 0; repeat < 7; ++repeat) {
     double start = omp_get_wtime();
@@ -45,7 +45,7 @@ Ceilings measure_ceilings(int threads) {
 #pragma omp parallel num_threads(threads)
     {
       const std::int64_t part = kCount / threads, first = omp_get_thread_num() * part;
-      std::memcpy(to.data() + first, from.data() + first, part * sizeof(float));
+      std::memcpy(to.f32() + first, from.f32() + first, static_cast<std::size_t>(part) * sizeof(float));
     }
     took = omp_get_wtime() - start;
     best.copy_gb_s = std::max(best.copy_gb_s, 2.0 * 4 * kCount / took * 1e-9);

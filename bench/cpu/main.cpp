@@ -1,8 +1,9 @@
 // Times exported kernels against libraries in turns (A B C A B C ...), checks that they agree, prints one line each.
 //
-//   bench LIBRARY_FOLDER [case-substring]
+//   bench --programs CONTRACTIONS FOLDER [case-substring]    writes the program of every case
+//   bench CONTRACTIONS FOLDER [case-substring]               times what was exported from them: FOLDER/libPROGRAM.so
 //
-// LIBRARY_FOLDER holds libNAME.so of every exported program. The figure is the median of many turns; "again" is Facet's own
+// The figure is the median of many turns; "again" is Facet's own
 // kernel timed a second time as if it were a rival: differences below that spread are noise.
 #include <dlfcn.h>
 #include <omp.h>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <random>
@@ -22,17 +24,25 @@
 
 namespace bench {
 
-Buffer::Buffer(std::int64_t count) : count_(count) {
-  data_ = static_cast<float*>(std::aligned_alloc(64, (count * sizeof(float) + 63) / 64 * 64));
+Buffer::Buffer(std::int64_t count, int bytes) : count_(count), bytes_(bytes) {
+  data_ = std::aligned_alloc(64, static_cast<std::size_t>((count * bytes + 63) / 64 * 64));
 }
 Buffer::~Buffer() { std::free(data_); }
-Buffer::Buffer(Buffer&& other) noexcept : data_(other.data_), count_(other.count_) { other.data_ = nullptr; }
+Buffer::Buffer(Buffer&& other) noexcept : data_(other.data_), count_(other.count_), bytes_(other.bytes_) {
+  other.data_ = nullptr;
+}
 
 void Buffer::randomize(std::uint64_t seed) {
   std::minstd_rand generator(static_cast<unsigned>(seed * 2654435761u + 1));
-  for (std::int64_t i = 0; i < count_; ++i) data_[i] = static_cast<float>(generator()) / 1073741824.0f - 1.0f;
+  for (std::int64_t i = 0; i < count_; ++i) {
+    const double value = static_cast<double>(generator()) / 1073741824.0 - 1.0;
+    if (bytes_ == 4)
+      f32()[i] = static_cast<float>(value);
+    else
+      f64()[i] = value;
+  }
 }
-void Buffer::poison() { std::fill(data_, data_ + count_, std::numeric_limits<float>::quiet_NaN()); }
+void Buffer::poison() { std::memset(data_, 0xff, static_cast<std::size_t>(count_ * bytes_)); }
 
 namespace {
 
@@ -50,9 +60,8 @@ Rival facet_of(const std::string& folder, const Case& which, std::vector<Buffer>
   const std::string prefix = "facet_" + which.program;
   auto run = reinterpret_cast<Run>(dlsym(library, (prefix + "_run").c_str()));
   auto workspace_bytes = reinterpret_cast<WorkspaceBytes>(dlsym(library, (prefix + "_workspace_bytes").c_str()));
-  // The argument struct: one 64-bit integer per symbol, then one pointer per input and output.
+  // The argument struct: one pointer per input and output (the programs have no symbols).
   auto arguments = std::make_shared<std::vector<std::uint64_t>>();
-  for (std::int64_t value : which.symbols) arguments->push_back(static_cast<std::uint64_t>(value));
   for (Buffer& input : inputs) arguments->push_back(reinterpret_cast<std::uint64_t>(input.data()));
   arguments->push_back(reinterpret_cast<std::uint64_t>(output.data()));
   const std::size_t bytes = (workspace_bytes(arguments->data()) + 4095) / 4096 * 4096;
@@ -76,23 +85,24 @@ double median(std::vector<double> values) {
 }
 
 // The largest difference between what two runs left in `output`, over the largest magnitude; NaN counts as infinite.
-double difference(const std::vector<float>& expected, Buffer& output) {
+double difference(const std::vector<double>& expected, Buffer& output) {
   double worst = 0, largest = 1e-30;
   for (std::int64_t i = 0; i < output.count(); ++i) {
-    const double gap = std::fabs(double(output.data()[i]) - double(expected[i]));
+    const double gap = std::fabs(output.at(i) - expected[static_cast<std::size_t>(i)]);
     worst = std::isfinite(gap) ? std::max(worst, gap) : std::numeric_limits<double>::infinity();
-    largest = std::max(largest, std::fabs(double(expected[i])));
+    largest = std::max(largest, std::fabs(expected[static_cast<std::size_t>(i)]));
   }
   return worst / largest;
 }
 
 bool agree(const std::vector<Rival>& all, Buffer& output) {
-  std::vector<float> expected;
+  std::vector<double> expected;
   for (const Rival& rival : all) {
+    if (!rival.same_output) continue;
     output.poison();
     rival.run();
     if (expected.empty()) {
-      expected.assign(output.data(), output.data() + output.count());
+      for (std::int64_t i = 0; i < output.count(); ++i) expected.push_back(output.at(i));
     } else if (double gap = difference(expected, output); !(gap < 1e-4)) {
       std::printf("  %s and %s disagree by %.2e\n", all[0].name.c_str(), rival.name.c_str(), gap);
       return false;
@@ -104,14 +114,15 @@ bool agree(const std::vector<Rival>& all, Buffer& output) {
 bool bench_case(const std::string& folder, const Case& which, const Ceilings& ceilings, int threads) {
   std::vector<Buffer> inputs;
   for (std::int64_t count : which.inputs) {
-    inputs.emplace_back(count);
+    inputs.emplace_back(count, which.bytes);
     inputs.back().randomize(inputs.size());
   }
-  Buffer output(which.output);
+  Buffer output(which.output, which.bytes);
   std::vector<Rival> all = {facet_of(folder, which, inputs, output)};
   if (!all[0].run) return false;
   for (Rival& rival : rivals_of(which, inputs, output, threads)) all.push_back(rival);
   all.push_back({"again", all[0].run});
+  const double peak = ceilings.fma_gflop_s * 4 / which.bytes;
   std::printf("%s\n", which.name.c_str());
   if (!agree(all, output)) return false;
 
@@ -126,27 +137,43 @@ bool bench_case(const std::string& folder, const Case& which, const Ceilings& ce
       times[i].push_back(std::min(seconds(all[i].run), seconds(all[i].run)));
     }
   }
-  const double floor = std::max(which.flops / ceilings.fma_gflop_s, which.bytes / ceilings.copy_gb_s) * 1e-9;
+  const double floor = std::max(which.flops / peak, which.moved / ceilings.copy_gb_s) * 1e-9;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double s = median(times[i]);
-    std::printf("  %-9s %9.3f ms %8.1f GFLOP/s %7.1f GB/s %5.0f %% of floor  %5.2f x facet\n", all[i].name.c_str(), s * 1e3,
-                which.flops / s * 1e-9, which.bytes / s * 1e-9, 100 * floor / s, s / median(times[0]));
+    std::printf("  %-18s %9.3f ms %8.1f GFLOP/s %7.1f GB/s %5.0f %% of floor  %5.2f x facet\n", all[i].name.c_str(), s * 1e3,
+                which.flops / s * 1e-9, which.moved / s * 1e-9, 100 * floor / s, s / median(times[0]));
   }
   return true;
+}
+
+// One file a case; the names, which are those of the programs, go to stdout.
+int write_programs(const std::vector<Case>& cases, const std::string& folder, const char* wanted) {
+  for (const Case& which : cases) {
+    if (wanted && which.name.find(wanted) == std::string::npos) continue;
+    std::ofstream(folder + "/" + which.program + ".json") << which.json;
+    std::printf("%s\n", which.program.c_str());
+  }
+  return 0;
 }
 
 }  // namespace
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  if (argc < 2) return std::fprintf(stderr, "usage: bench LIBRARY_FOLDER [case-substring]\n"), 2;
+  const bool programs = argc > 1 && std::strcmp(argv[1], "--programs") == 0;
+  argv += programs;
+  argc -= programs;
+  if (argc < 3) return std::fprintf(stderr, "usage: bench [--programs] CONTRACTIONS FOLDER [case-substring]\n"), 2;
+  const std::vector<bench::Case> cases = bench::all_cases(argv[1]);
+  const char* wanted = argc > 3 ? argv[3] : nullptr;
+  if (programs) return bench::write_programs(cases, argv[2], wanted);
   const int threads = omp_get_max_threads();
   const bench::Ceilings ceilings = bench::measure_ceilings(threads);
   std::printf("%d threads; multiply-adds %.0f GFLOP/s, copy %.1f GB/s\n", threads, ceilings.fma_gflop_s, ceilings.copy_gb_s);
   bool good = true;
-  for (const bench::Case& which : bench::all_cases()) {
-    if (argc > 2 && !std::strstr(which.name.c_str(), argv[2])) continue;
-    good = bench::bench_case(argv[1], which, ceilings, threads) && good;
+  for (const bench::Case& which : cases) {
+    if (wanted && which.name.find(wanted) == std::string::npos) continue;
+    good = bench::bench_case(argv[2], which, ceilings, threads) && good;
   }
   return good ? 0 : 1;
 }

@@ -32,9 +32,14 @@ Rival primitive(dnnl::primitive made, std::unordered_map<int, memory> arguments)
 }
 
 std::vector<Rival> matmul(const Case& which, std::vector<Buffer>& in, Buffer& out) {
-  const std::int64_t m = which.symbols[0], n = which.symbols[1], k = which.symbols[2];
-  const float *a = in[0].data(), *b = in[1].data();
-  float* c = out.data();
+  const std::int64_t m = which.sizes[0], n = which.sizes[1], k = which.sizes[2];
+  if (which.bytes == 8) {
+    const double *a = in[0].f64(), *b = in[1].f64();
+    double* c = out.f64();
+    return {{"OpenBLAS", [=] { cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0, a, k, b, n, 0.0, c, n); }}};
+  }
+  const float *a = in[0].f32(), *b = in[1].f32();
+  float* c = out.f32();
   Rival blas{"OpenBLAS",
              [=] { cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0f, a, k, b, n, 0.0f, c, n); }};
   const memory::desc da = matrix(m, k), db = matrix(k, n), dc = matrix(m, n);
@@ -44,16 +49,125 @@ std::vector<Rival> matmul(const Case& which, std::vector<Buffer>& in, Buffer& ou
                                  {DNNL_ARG_DST, memory(dc, engine(), out.data())}})};
 }
 
+std::vector<Rival> matmul_bias_gelu(const Case& which, std::vector<Buffer>& in, Buffer& out) {
+  const std::int64_t m = which.sizes[0], n = which.sizes[1], k = which.sizes[2];
+  const memory::desc da = matrix(m, k), db = matrix(k, n), row = matrix(1, n), dc = matrix(m, n);
+  dnnl::post_ops after;
+  after.append_eltwise(1.0f, dnnl::algorithm::eltwise_gelu_erf, 0, 0);
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(after);
+  dnnl::matmul made({{da, db, row, dc}, attributes, engine()});
+  return {primitive(made, {{DNNL_ARG_SRC, memory(da, engine(), in[0].data())},
+                           {DNNL_ARG_WEIGHTS, memory(db, engine(), in[1].data())},
+                           {DNNL_ARG_BIAS, memory(row, engine(), in[2].data())},
+                           {DNNL_ARG_DST, memory(dc, engine(), out.data())}})};
+}
+
+// Plain NCHW, the layouts oneDNN chooses (operands reordered before timing), and its Winograd where it has one.
+std::vector<Rival> convolution(const Case& which, std::vector<Buffer>& in, Buffer& out) {
+  using tag = memory::format_tag;
+  const Convolution& c = which.conv;
+  const std::int64_t depth = c.channels / c.groups, o = c.output();
+  const bool grouped = c.groups > 1;
+  const memory::dims xs{1, c.channels, c.size, c.size}, ys{1, c.filters, o, o};
+  const memory::dims ws = grouped ? memory::dims{c.groups, c.filters / c.groups, depth, c.window, c.window}
+                                  : memory::dims{c.filters, depth, c.window, c.window};
+  const auto f32 = memory::data_type::f32;
+  const memory::desc x(xs, f32, tag::nchw), y(ys, f32, tag::nchw), w(ws, f32, grouped ? tag::goihw : tag::oihw);
+  const auto any = [&](const memory::dims& d) { return memory::desc(d, f32, tag::any); };
+  std::vector<Rival> list;
+  const auto add = [&](const char* name, dnnl::algorithm algorithm, const memory::desc& dx, const memory::desc& dw,
+                       const memory::desc& dy, bool same) {
+    try {
+      const dnnl::convolution_forward::primitive_desc chosen(
+          {dnnl::prop_kind::forward_inference, algorithm, dx, dw, dy, {c.stride, c.stride}, {c.pad, c.pad}, {c.pad, c.pad}},
+          engine());
+      auto stream = dnnl::stream(engine());
+      memory mx(x, engine(), in[0].data()), mw(w, engine(), in[1].data()), my(y, engine(), out.data());
+      if (!same) {
+        memory ax(chosen.src_desc(), engine()), aw(chosen.weights_desc(), engine());
+        dnnl::reorder(mx, ax).execute(stream, mx, ax);
+        dnnl::reorder(mw, aw).execute(stream, mw, aw);
+        stream.wait();
+        mx = ax;
+        mw = aw;
+        my = memory(chosen.dst_desc(), engine());
+      }
+      Rival rival =
+          primitive(dnnl::convolution_forward(chosen), {{DNNL_ARG_SRC, mx}, {DNNL_ARG_WEIGHTS, mw}, {DNNL_ARG_DST, my}});
+      rival.name = name;
+      rival.same_output = same;
+      list.push_back(rival);
+    } catch (const dnnl::error&) {}  // oneDNN has no such algorithm for the shape
+  };
+  add("oneDNN NCHW", dnnl::algorithm::convolution_direct, x, w, y, true);
+  add("oneDNN own layout", dnnl::algorithm::convolution_direct, any(xs), any(ws), any(ys), false);
+  if (c.window == 3 && c.stride == 1 && !grouped)
+    add("oneDNN Winograd", dnnl::algorithm::convolution_winograd, any(xs), any(ws), any(ys), false);
+  return list;
+}
+
+// The axes of `order` that `from` has, laid out anew: to[order] = from[...].
+void permute(const float* from, const std::string& has, float* to, const std::string& order,
+             const std::map<char, std::int64_t>& axes) {
+  std::vector<std::int64_t> extent, stride;
+  std::int64_t total = 1;
+  for (char axis : order) {
+    std::int64_t s = 1;
+    for (std::size_t d = has.size(); d-- > 0 && has[d] != axis;) s *= axes.at(has[d]);
+    extent.push_back(axes.at(axis));
+    stride.push_back(s);
+    total *= extent.back();
+  }
+  const std::int64_t inner = extent.back(), step = stride.back();
+#pragma omp parallel for schedule(static)
+  for (std::int64_t row = 0; row < total / inner; ++row) {
+    std::int64_t rest = row, at = 0;
+    for (std::size_t d = order.size() - 1; d-- > 0; rest /= extent[d]) at += rest % extent[d] * stride[d];
+    float* out = to + row * inner;
+    for (std::int64_t i = 0; i < inner; ++i) out[i] = from[at + i * step];
+  }
+}
+
+// Both operands to matrices, one product, the result to its order; a step is left out where the order is right already.
+std::vector<Rival> contraction(const Case& which, std::vector<Buffer>& in, Buffer& out) {
+  const std::size_t comma = which.einsum.find(','), arrow = which.einsum.find("->");
+  const std::string a = which.einsum.substr(0, comma), b = which.einsum.substr(comma + 1, arrow - comma - 1),
+                    c = which.einsum.substr(arrow + 2);
+  std::string m, n, k;
+  for (char x : c) (a.find(x) != std::string::npos ? m : n) += x;
+  for (char x : a)
+    if (c.find(x) == std::string::npos) k += x;
+  const auto size = [&](const std::string& group) {
+    std::int64_t s = 1;
+    for (char x : group) s *= which.axes.at(x);
+    return s;
+  };
+  const std::int64_t M = size(m), N = size(n), K = size(k);
+  auto pa = std::make_shared<Buffer>(M * K, 4), pb = std::make_shared<Buffer>(K * N, 4),
+       pc = std::make_shared<Buffer>(M * N, 4);
+  float *fa = in[0].f32(), *fb = in[1].f32(), *fc = out.f32();
+  const std::map<char, std::int64_t> axes = which.axes;
+  return {{"transpose+OpenBLAS", [=] {
+             if (a != m + k) permute(fa, a, pa->f32(), m + k, axes);
+             if (b != k + n) permute(fb, b, pb->f32(), k + n, axes);
+             float* product = c == m + n ? fc : pc->f32();
+             cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, M, N, K, 1.0f, a == m + k ? fa : pa->f32(), K,
+                         b == k + n ? fb : pb->f32(), N, 0.0f, product, N);
+             if (c != m + n) permute(product, m + n, fc, c, axes);
+           }}};
+}
+
 std::vector<Rival> softmax(const Case& which, std::vector<Buffer>& in, Buffer& out) {
-  const memory::desc d = matrix(which.symbols[0], which.symbols[1]);
+  const memory::desc d = matrix(which.sizes[0], which.sizes[1]);
   dnnl::softmax_forward made({{dnnl::prop_kind::forward_inference, d, 1}, engine()});
   return {
       primitive(made, {{DNNL_ARG_SRC, memory(d, engine(), in[0].data())}, {DNNL_ARG_DST, memory(d, engine(), out.data())}})};
 }
 
 std::vector<Rival> layer_norm(const Case& which, std::vector<Buffer>& in, Buffer& out) {
-  const memory::desc d = matrix(which.symbols[0], which.symbols[1]);
-  const memory::desc row({which.symbols[1]}, memory::data_type::f32, memory::format_tag::a);
+  const memory::desc d = matrix(which.sizes[0], which.sizes[1]);
+  const memory::desc row({which.sizes[1]}, memory::data_type::f32, memory::format_tag::a);
   const auto flags = dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
   dnnl::layer_normalization_forward made({{dnnl::prop_kind::forward_inference, d, 1e-5f, flags}, engine()});
   return {primitive(made, {{DNNL_ARG_SRC, memory(d, engine(), in[0].data())},
@@ -63,7 +177,7 @@ std::vector<Rival> layer_norm(const Case& which, std::vector<Buffer>& in, Buffer
 }
 
 std::vector<Rival> bias_gelu(const Case& which, std::vector<Buffer>& in, Buffer& out) {
-  const memory::desc d = matrix(which.symbols[0], which.symbols[1]), row = matrix(1, which.symbols[1]);
+  const memory::desc d = matrix(which.sizes[0], which.sizes[1]), row = matrix(1, which.sizes[1]);
   dnnl::post_ops after;
   after.append_eltwise(1.0f, dnnl::algorithm::eltwise_gelu_erf, 0, 0);
   dnnl::primitive_attr attributes;
@@ -78,10 +192,13 @@ std::vector<Rival> bias_gelu(const Case& which, std::vector<Buffer>& in, Buffer&
 
 std::vector<Rival> rivals_of(const Case& which, std::vector<Buffer>& inputs, Buffer& output, int threads) {
   openblas_set_num_threads(threads);
-  if (which.program == "matmul") return matmul(which, inputs, output);
-  if (which.program == "softmax_rows") return softmax(which, inputs, output);
-  if (which.program == "layer_norm") return layer_norm(which, inputs, output);
-  if (which.program == "bias_gelu") return bias_gelu(which, inputs, output);
+  if (which.kind == "matmul") return matmul(which, inputs, output);
+  if (which.kind == "matmul_bias_gelu") return matmul_bias_gelu(which, inputs, output);
+  if (which.kind == "contraction") return contraction(which, inputs, output);
+  if (which.kind == "convolution") return convolution(which, inputs, output);
+  if (which.kind == "softmax") return softmax(which, inputs, output);
+  if (which.kind == "layer_norm") return layer_norm(which, inputs, output);
+  if (which.kind == "bias_gelu") return bias_gelu(which, inputs, output);
   return {};
 }
 

@@ -25,6 +25,7 @@ using Names = std::vector<std::string>;
 
 constexpr double kLeastWork = 32768;        // multiply-adds; below, tiles cost more than they save
 constexpr double kThreadsFrom = 500000;     // multiply-adds that earn the threads' start-up
+constexpr std::int64_t kCopyBlock = 256;    // of a panel of 14 four-byte rows: 14 KiB, well inside L1
 constexpr double kCopyThreadsFrom = 32768;  // elements of a copy that do
 
 Names operator+(Names a, const Names& b) {
@@ -108,10 +109,7 @@ class ContractionPlan {
   }
 
   Step tile_step(const std::string& loop, std::int64_t size, const std::string& suffix) const {
-    return make_step("tile", {{"statement", arg(name_)},
-                              {"loops", arg(Names{loop})},
-                              {"sizes", arg(std::vector<std::int64_t>{size})},
-                              {"names", arg(Names{loop + suffix})}});
+    return tile_of(name_, loop, size, loop + suffix);
   }
 
   // The nest that holds the statement, its shared loops walking exactly C: { init; for k S } and nothing else.
@@ -326,6 +324,13 @@ class ContractionPlan {
     shape_copy(now().copies.back().name, outside, plain ? axis : "", inside, panel, dims);
   }
 
+  static Step tile_of(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name) {
+    return make_step("tile", {{"statement", arg(statement)},
+                              {"loops", arg(Names{loop})},
+                              {"sizes", arg(std::vector<std::int64_t>{size})},
+                              {"names", arg(Names{name})}});
+  }
+
   // The copy walks panel by panel; along the lanes where these are contiguous in the operand.
   void shape_copy(std::string copy, const Names& outside, const std::string& axis, const Names& inside, std::int64_t panel,
                   const Names& dims) {
@@ -333,13 +338,21 @@ class ContractionPlan {
     const bool lanes_follow = axis.empty() || axis == dims.back();
     if (!axis.empty()) {
       const std::string panels = axis + "p";
-      const Names walk = outside + Names{panels} + (lanes_follow ? inside + Names{axis} : Names{axis} + inside);
-      planner_.attempt_all({make_step("tile", {{"statement", arg(copy)},
-                                               {"loops", arg(Names{axis})},
-                                               {"sizes", arg(std::vector<std::int64_t>{panel})},
-                                               {"names", arg(Names{panels})}}),
-                            make_step("interchange", {{"statement", arg(copy)}, {"order", arg(walk)}})},
-                           "tile", "copy " + copy, "panel by panel");
+      std::vector<Step> steps{tile_of(copy, axis, panel, panels)};
+      Names walk = outside + Names{panels} + inside;
+      if (lanes_follow || inside.empty()) {
+        walk.push_back(axis);
+      } else {
+        // Row by row of the panel: the operand is read along its lines, and a block of the panel stays in L1 meanwhile.
+        const std::string block = inside.back() + "p";
+        if (extent(inside.back()) > 2 * kCopyBlock) {
+          steps.push_back(tile_of(copy, inside.back(), kCopyBlock, block));
+          walk.insert(walk.end() - 1, block);
+        }
+        walk.insert(walk.end() - 1, axis);
+      }
+      steps.push_back(make_step("interchange", {{"statement", arg(copy)}, {"order", arg(walk)}}));
+      planner_.attempt_all(steps, "tile", "copy " + copy, "panel by panel");
       first = walk.front();
     }
     if (lanes_follow)

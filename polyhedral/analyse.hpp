@@ -2,6 +2,7 @@
 #pragma once
 
 #include "polyhedral/facet_polyhedral.hpp"
+#include "polyhedral/lower.hpp"
 #include "polyhedral/partition.hpp"
 #include "polyhedral/schedule.hpp"
 
@@ -9,7 +10,10 @@ namespace facet {
 
 Budget budget_of(const ScheduleOptions& options);
 
-// Lowering is linear and runs without a quota, so that a program always has a schedule; the dependences run under `budget`.
-Result<Schedule> analyse(const Program& program, const NodeGroup& group, const Budget& budget);
+// The schedule without dependences. Lowering is linear and runs without a quota, so that a program always has a schedule.
+Result<Schedule> lower_group(const Program& program, const ReaderIndex& readers, const NodeGroup& group);
+
+// With its dependences, which run under `budget`.
+Result<Schedule> analyse(const Program& program, const ReaderIndex& readers, const NodeGroup& group, const Budget& budget);
 
 }  // namespace facet

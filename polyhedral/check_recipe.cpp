@@ -1,5 +1,6 @@
 // The judgement of `legal`: every variant's groups, step by step, up to the first that is refused.
 #include "polyhedral/analyse.hpp"
+#include "polyhedral/repair.hpp"
 #include "polyhedral/transform/apply.hpp"
 #include "polyhedral/variants.hpp"
 
@@ -27,14 +28,23 @@ void describe(const StepRefusal& refusal, const std::string& group_pointer, cons
   report->violation_text = to_text(v);
 }
 
+std::vector<Step> repair_of(const Schedule& original, const std::vector<Step>& steps, const StepRefusal& refusal,
+                            const Budget& budget) {
+  if (!refusal.violation) return {};
+  const auto refused = steps.begin() + refusal.step;
+  const StepOutcome before = apply_steps(original, {steps.begin(), refused}, budget);
+  if (!before.schedule) return {};
+  return find_repair(*before.schedule, {refused, steps.end()}, *refusal.violation, budget.part(0.5));
+}
+
 // Judges one variant; false in `report` at the first refusal.
-Result<Done> judge(const Program& program, const Variant& variant, const std::string& pointer, const Budget& budget,
-                   LegalReport* report) {
+Result<Done> judge(const Program& program, const ReaderIndex& readers, const Variant& variant, const std::string& pointer,
+                   const Budget& budget, LegalReport* report) {
   if (variant.groups_hole) return Done{};
   const Result<std::vector<NodeGroup>> groups = groups_of_recipe(program, variant.groups);
   if (!groups) return groups.errors();
   for (std::size_t g = 0; g < groups->size() && report->legal; ++g) {
-    const Result<Schedule> schedule = analyse(program, (*groups)[g], budget);
+    const Result<Schedule> schedule = analyse(program, readers, (*groups)[g], budget);
     if (!schedule) return schedule.errors();
     const std::vector<Step>& steps = variant.groups[g].steps;
     const StepOutcome outcome = apply_steps(*schedule, steps, budget);
@@ -42,6 +52,7 @@ Result<Done> judge(const Program& program, const Variant& variant, const std::st
     const Diagnostic& d = outcome.refusal->diagnostic;
     if (failure_of(d.code) == Failure::kInput || failure_of(d.code) == Failure::kInternal) return d;
     describe(*outcome.refusal, pointer + "/groups/" + std::to_string(g), steps, report);
+    report->repair = repair_of(*schedule, steps, *outcome.refusal, budget);
   }
   return Done{};
 }
@@ -54,10 +65,12 @@ Result<LegalReport> check_recipe(const Program& program, const Recipe& recipe, c
   const Result<Done> told =
       guarded("conditions of variants", Budget{0, {}}, [&] { cases = cases_of(program, recipe, options.sizes); });
   if (!told) return told.errors();
+  const ReaderIndex readers = readers_of(program);
   LegalReport report;
   for (const VariantCase& c : cases) {
     const std::string pointer = "/variants/" + std::to_string(c.index);
-    const Result<Done> judged = judge(*c.program, recipe.variants[static_cast<std::size_t>(c.index)], pointer, budget, &report);
+    const Result<Done> judged =
+        judge(*c.program, readers, recipe.variants[static_cast<std::size_t>(c.index)], pointer, budget, &report);
     if (!judged) return judged.errors();
     if (!report.legal) break;
   }

@@ -40,7 +40,7 @@ isl::map before_in_nest(const Scop& scop, int s) {
 }
 
 void add(Dependences& list, DependenceKind kind, int source, int sink, const std::string& array, const isl::map& relation) {
-  if (!relation.is_empty()) list.push_back({kind, source, sink, array, relation});
+  if (!relation.is_empty()) list.push_back(make_dependence(kind, source, sink, array, relation));
 }
 
 void tensor_dependences(const Scop& scop, const std::string& array, Dependences& list) {
@@ -110,7 +110,7 @@ void split(const Scop& scop, const isl::union_map& all, DependenceKind kind, con
     const Statement& a = scop.statements[static_cast<std::size_t>(source)];
     const Statement& b = scop.statements[static_cast<std::size_t>(sink)];
     const bool reduction = same_reduction(a, b) && a.target == array && b.target == array;
-    found.push_back({reduction ? DependenceKind::kReduction : kind, source, sink, array, m});
+    found.push_back({reduction ? DependenceKind::kReduction : kind, source, sink, array, m, {}});
   }
   std::stable_sort(found.begin(), found.end(), [](const Dependence& x, const Dependence& y) {
     return std::pair(x.source, x.sink) < std::pair(y.source, y.sink);
@@ -146,6 +146,17 @@ void in_place_dependences(const Scop& scop, const std::string& array, const isl:
 std::string to_text(DependenceKind kind) {
   static const char* const names[] = {"flow", "anti", "output", "reduction"};
   return names[static_cast<int>(kind)];
+}
+
+Dependence make_dependence(DependenceKind kind, int source, int sink, const std::string& array, const isl::map& relation) {
+  return {kind, source, sink, array, relation, equal_dimensions(relation)};
+}
+
+bool zero_distance(const Dependence& dependence, const isl::pw_aff& f, const isl::pw_aff& g) {
+  const std::optional<unsigned> d = involved_dimension(f), e = involved_dimension(g);
+  if (!d || !e) return false;
+  const auto pair = std::find(dependence.equal.begin(), dependence.equal.end(), std::pair(*d, *e));
+  return pair != dependence.equal.end() && same_function(f, *d, g, *e);
 }
 
 Dependences compute_dependences(const Scop& scop) {

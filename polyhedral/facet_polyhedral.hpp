@@ -1,6 +1,7 @@
 // The polyhedral layer's verbs: validate a program, plan a recipe, schedule a program by a recipe. No isl types.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,13 +31,15 @@ struct ScheduleOptions {
   std::string target = "openmp";
   int threads = 0;  // 0: all cores of the machine
   bool fusion = true;
-  double time_budget_s = 20;  // for planning and scheduling together
-  SymbolValues sizes;         // typical sizes for the cost model; legality never uses them
+  double time_budget_s = 20;  // for planning and scheduling together, from the call on, unless there is a deadline
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // shared by calls that follow each other
+  SymbolValues sizes;                                             // typical sizes for the cost model; legality never uses them
 };
 
 // Every subscript inside its array, every read defined, every output defined everywhere, nothing defined twice: for all allowed
-// symbol values. Complaints carry a concrete element and symbol values.
-Result<Done> validate(const Program& program);
+// symbol values. Complaints carry a concrete element and symbol values. Reads of a loop nest's new arrays before any write are
+// looked for as long as the budget lasts; a nest that it cuts short stands in the ledger.
+Result<Done> validate(const Program& program, double time_budget_s = 20, Ledger* ledger = nullptr);
 
 // How many statements the program lowers to.
 Result<int> count_statements(const Program& program);
@@ -45,12 +48,14 @@ Result<int> count_statements(const Program& program);
 // recipe when the fixed part is legal; what the budget cut short stands in the ledger as "budget".
 Result<Recipe> plan(const Program& program, const Recipe& partial, const ScheduleOptions& options, Ledger& ledger);
 
-// A program scheduled by a complete recipe, with the text of each stage.
+// A program scheduled by a complete recipe, with the text of each stage. A group whose steps the budget cuts short runs in the
+// program's own order.
 struct Scheduled {
   LoopProgram loops;
   std::string deps_text;
   std::string statements_text;
   std::string schedule_text;
+  Ledger ledger;  // "budget": groups whose steps did not fit the time
 };
 Result<Scheduled> schedule_program(const Program& program, const Recipe& recipe, const ScheduleOptions& options);
 

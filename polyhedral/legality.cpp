@@ -5,6 +5,9 @@
 // that run at the same time. So each pair is looked at once per level and the first violated loop is known. A loop whose
 // iterations may run concurrently must decide no pair: every pair that reaches it must stay undecided (zero distance).
 //
+// An array contracted at a loop has storage of its own in every iteration of it, so anti and output dependences through it hold
+// within an iteration only.
+//
 // Reduction dependences (two updates of one element by one operation) are free of order unless numerics are strict, but a
 // concurrent loop may not carry them: two threads would update one element. A vector loop may (its lanes keep partial results).
 #include "polyhedral/legality.hpp"
@@ -49,7 +52,7 @@ class Judge {
   std::optional<Found> run(const std::set<int>* changed = nullptr) {
     std::vector<Pending> all;
     for (const Dependence& d : *schedule_.dependences)
-      if (!changed || changed->count(d.source) || changed->count(d.sink)) all.push_back({&d, d.relation});
+      if (!changed || changed->count(d.source) || changed->count(d.sink)) all.push_back({&d, pairs_of(d)});
     return at(schedule_.tree, std::move(all));
   }
 
@@ -62,15 +65,48 @@ class Judge {
   }
 
   // Does loop `id` decide any pair?
-  bool carries(int id, bool count_reductions) {
-    asked_ = id;
-    count_reductions_ = count_reductions;
-    run();
-    return carried_;
+  bool carries(int id, bool count_reductions) const {
+    const TreePtr loop = find_loop(schedule_.tree, id);
+    for (const Dependence& d : *schedule_.dependences) {
+      if (!loop->member.count(d.source) || !loop->member.count(d.sink)) continue;
+      if ((count_reductions || !free_order(d)) && carries(id, d)) return true;
+    }
+    return false;
   }
 
  private:
   bool free_order(const Dependence& d) const { return d.kind == DependenceKind::kReduction && !strict_; }
+
+  // The pairs that need an order: of an array contracted at a loop around both, those in one iteration of it.
+  isl::map pairs_of(const Dependence& d) const {
+    if (d.kind != DependenceKind::kAnti && d.kind != DependenceKind::kOutput) return d.relation;
+    isl::map pairs = d.relation;
+    for (const StorageMap& m : schedule_.storage) {
+      if (m.kind != StorageMap::Kind::kContract || m.array != d.array || m.at < 0) continue;
+      const TreePtr at = find_loop(schedule_.tree, m.at);
+      if (!at || !at->member.count(d.source) || !at->member.count(d.sink)) continue;
+      for (const TreePtr& l : loops_around(schedule_.tree, d.source)) {
+        pairs = pairs.intersect(compare_map(l->member.at(d.source), Compare::kEqual, l->member.at(d.sink)));
+        if (l->id == m.at) break;
+      }
+    }
+    return pairs;
+  }
+
+  // Both ends are below the loop, so the loops around it are the same for both.
+  bool carries(int id, const Dependence& d) const {
+    isl::map pairs = pairs_of(d);
+    for (const TreePtr& l : loops_around(schedule_.tree, d.source)) {
+      const isl::pw_aff& f = l->member.at(d.source);
+      const isl::pw_aff& g = l->member.at(d.sink);
+      const bool same = zero_distance(d, f, g);
+      if (l->id == id)
+        return !same && (!pairs.intersect(compare_map(f, Compare::kLess, g)).is_empty() ||
+                         !pairs.intersect(compare_map(f, Compare::kGreater, g)).is_empty());
+      if (!same) pairs = pairs.intersect(compare_map(f, Compare::kEqual, g));
+    }
+    return false;
+  }
 
   std::optional<Found> at(const TreePtr& node, std::vector<Pending> pending) {
     switch (node->kind) {
@@ -90,6 +126,10 @@ class Judge {
     for (Pending& p : pending) {
       const isl::pw_aff& f = loop.member.at(p.dependence->source);
       const isl::pw_aff& g = loop.member.at(p.dependence->sink);
+      if (zero_distance(*p.dependence, f, g)) {
+        below.push_back(std::move(p));
+        continue;
+      }
       const isl::map backward = p.pairs.intersect(compare_map(f, Compare::kGreater, g));
       if (!free_order(*p.dependence) && !backward.is_empty())
         return Found{"order", p.dependence, backward, loop.names.at(p.dependence->source)};
@@ -102,12 +142,10 @@ class Judge {
 
   std::optional<Found> carried_by(const Tree& loop, const Pending& p, const isl::map& backward, const isl::pw_aff& f,
                                   const isl::pw_aff& g) {
-    const bool asked = loop.id == asked_ && (count_reductions_ || !free_order(*p.dependence));
     const bool any_order = concurrent(loop.mark) && !(combines(loop.mark) && free_order(*p.dependence));
-    if (!asked && !any_order && !all_) return std::nullopt;
+    if (!any_order && !all_) return std::nullopt;
     const isl::map carried = p.pairs.intersect(compare_map(f, Compare::kLess, g)).unite(backward);
     if (carried.is_empty()) return std::nullopt;
-    if (asked) carried_ = true;
     if (all_) (free_order(*p.dependence) ? (*all_)[loop.id].reduction : (*all_)[loop.id].other) = true;
     if (!any_order) return std::nullopt;
     const char* const question = loop.mark.kind == LoopKind::kVector   ? "vector"
@@ -139,9 +177,6 @@ class Judge {
 
   const Schedule& schedule_;
   bool strict_;
-  int asked_ = -2;
-  bool count_reductions_ = false;
-  bool carried_ = false;
   std::map<int, Carried>* all_ = nullptr;
 };
 

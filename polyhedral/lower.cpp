@@ -172,9 +172,20 @@ class EquationLowering {
 
 }  // namespace
 
-Scop lower(const Program& program, const std::vector<int>& nodes, const std::string& name) {
+ReaderIndex readers_of(const Program& program) {
+  ReaderIndex index;
+  index.outputs.insert(program.outputs.begin(), program.outputs.end());
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+    std::set<std::string> read(program.nodes[n].in.begin(), program.nodes[n].in.end());
+    read.insert(program.nodes[n].inout.begin(), program.nodes[n].inout.end());
+    for (const std::string& t : read) index.readers[t].push_back(static_cast<int>(n));
+  }
+  return index;
+}
+
+Scop lower(const Program& program, const ReaderIndex& readers, const std::vector<int>& nodes, const std::string& name) {
   StatementMaker maker(program, name);
-  maker.declare_arrays(nodes);
+  maker.declare_arrays(readers, nodes);
   std::vector<TreePtr> parts;
   for (const int n : nodes) {
     const Node& node = program.nodes[static_cast<std::size_t>(n)];
@@ -184,12 +195,6 @@ Scop lower(const Program& program, const std::vector<int>& nodes, const std::str
     }
   }
   return maker.finish(make_sequence(std::move(parts)));
-}
-
-Scop lower_all(const Program& program) {
-  std::vector<int> nodes;
-  for (std::size_t i = 0; i < program.nodes.size(); ++i) nodes.push_back(static_cast<int>(i));
-  return lower(program, nodes, program.name);
 }
 
 }  // namespace facet

@@ -13,6 +13,10 @@ namespace facet {
 
 namespace {
 
+// What planning may take of the time: the accepted steps are applied once more when the program is scheduled, and that, with
+// the scan, must fit what is left.
+constexpr double kPlanningShare = 0.45;
+
 std::vector<Step> plan_group(Schedule schedule, const ScheduleOptions& options, const Budget& budget, Ledger& ledger) {
   GroupPlanner planner(std::move(schedule), options, budget, ledger);
   if (options.target.rfind("cuda", 0) == 0) {
@@ -36,9 +40,9 @@ std::string variant_name(const Recipe& recipe, std::size_t v) {
 }
 
 // Steps of one group; what the budget cut short stands in the ledger.
-Result<std::vector<Step>> steps_of(const Program& program, const NodeGroup& nodes, const ScheduleOptions& options,
-                                   const Budget& share, Ledger& ledger) {
-  const Result<Schedule> schedule = analyse(program, nodes, share);
+Result<std::vector<Step>> steps_of(const Program& program, const ReaderIndex& readers, const NodeGroup& nodes,
+                                   const ScheduleOptions& options, const Budget& share, Ledger& ledger) {
+  const Result<Schedule> schedule = analyse(program, readers, nodes, share);
   if (schedule) return plan_group(*schedule, options, share, ledger);
   if (schedule.errors()[0].code != Code::kBudgetExhausted) return schedule.errors();
   ledger.push_back({"budget", "group " + nodes.name, false, schedule.errors()[0].message + ": original order", nodes.name, 0});
@@ -46,8 +50,8 @@ Result<std::vector<Step>> steps_of(const Program& program, const NodeGroup& node
 }
 
 // Completes the holes of one variant.
-Result<Done> complete(Variant& v, const Program& program, const ScheduleOptions& options, const Budget& budget,
-                      Ledger& ledger) {
+Result<Done> complete(Variant& v, const Program& program, const ReaderIndex& readers, const ScheduleOptions& options,
+                      const Budget& budget, Ledger& ledger) {
   std::vector<NodeGroup> groups;
   if (v.groups_hole) {
     groups = partition(program, options, ledger);
@@ -70,7 +74,7 @@ Result<Done> complete(Variant& v, const Program& program, const ScheduleOptions&
     group.steps_hole = false;
     // Each group may use its share of what is left, so that an expensive one cannot starve the rest.
     const Budget share = budget.part(2.0 / static_cast<double>(groups.size() - g + 1));
-    Result<std::vector<Step>> steps = steps_of(program, groups[g], options, share, ledger);
+    Result<std::vector<Step>> steps = steps_of(program, readers, groups[g], options, share, ledger);
     if (!steps) return steps.errors();
     group.steps = std::move(*steps);
   }
@@ -80,7 +84,7 @@ Result<Done> complete(Variant& v, const Program& program, const ScheduleOptions&
 }  // namespace
 
 Result<Recipe> plan(const Program& program, const Recipe& partial, const ScheduleOptions& options, Ledger& ledger) {
-  const Budget budget = budget_of(options);
+  const Budget budget = budget_of(options).part(kPlanningShare);
   Recipe recipe = partial;
   if (recipe.variants_hole || recipe.variants.empty()) recipe.variants = {Variant{}};
   recipe.variants_hole = false;
@@ -93,6 +97,7 @@ Result<Recipe> plan(const Program& program, const Recipe& partial, const Schedul
   const Result<Done> told =
       guarded("conditions of variants", Budget{0, {}}, [&] { cases = cases_of(program, recipe, options.sizes); });
   if (!told) return told.errors();
+  const ReaderIndex readers = readers_of(program);
   recipe.memory_order.clear();
   for (std::size_t v = 0; v < recipe.variants.size(); ++v) {
     if (!cases[v].never.empty())
@@ -101,7 +106,7 @@ Result<Recipe> plan(const Program& program, const Recipe& partial, const Schedul
     own.sizes = cases[v].sizes;
     const Budget share = budget.part(1.0 / static_cast<double>(recipe.variants.size() - v));
     const std::size_t first = ledger.size();
-    const Result<Done> done = complete(recipe.variants[v], *cases[v].program, own, share, ledger);
+    const Result<Done> done = complete(recipe.variants[v], *cases[v].program, readers, own, share, ledger);
     if (!done) return done.errors();
     if (recipe.variants.size() > 1)
       for (std::size_t e = first; e < ledger.size(); ++e) ledger[e].group = variant_name(recipe, v) + ", " + ledger[e].group;

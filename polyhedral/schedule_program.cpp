@@ -82,7 +82,11 @@ Kernel copy_kernel(const std::string& name, const Tensor& t, const std::string& 
 class ProgramScheduler {
  public:
   ProgramScheduler(const Program& program, const Recipe& recipe, const ScheduleOptions& options)
-      : program_(program), recipe_(recipe), budget_(budget_of(options)), for_gpu_(options.target == "cuda") {
+      : program_(program),
+        recipe_(recipe),
+        readers_(readers_of(program)),
+        budget_(budget_of(options)),
+        for_gpu_(options.target == "cuda") {
     LoopProgram& loops = result_.loops;
     loops.name = program.name;
     loops.symbols = program.symbols;
@@ -122,38 +126,65 @@ class ProgramScheduler {
     return Done{};
   }
 
-  Result<Done> kernel(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
-    const Budget budget = group.steps.empty() ? Budget{0, {}} : budget_;
-    const Result<Schedule> schedule = analyse(*c.program, nodes, budget);
+  struct Made {
+    Schedule schedule;
+    ScannedKernel scanned;
+  };
+
+  static Result<Made> scan(Schedule schedule, const Budget& budget) {
+    Made made{std::move(schedule), {}};
+    const Result<Done> ran =
+        guarded("scanning of " + made.schedule.scop->name, budget, [&] { made.scanned = build_loop_tree(made.schedule); });
+    if (!ran) return ran.errors();
+    return made;
+  }
+
+  Result<Made> by_recipe(const Program& program, const NodeGroup& nodes, const Group& group) {
+    const Result<Schedule> schedule = analyse(program, readers_, nodes, budget_);
     if (!schedule) return schedule.errors();
-    result_.statements_text += to_text(*schedule->scop);
     result_.deps_text += to_text(*schedule->scop, *schedule->dependences);
-    const StepOutcome outcome = apply_steps(*schedule, group.steps, budget_);
+    StepOutcome outcome = apply_steps(*schedule, group.steps, budget_);
     if (outcome.refusal) return outcome.refusal->diagnostic;
-    result_.schedule_text += to_text(*outcome.schedule);
+    return scan(std::move(*outcome.schedule), budget_);
+  }
+
+  // By the recipe; in the program's own order, which needs no dependences, when the budget does not allow it.
+  Result<Made> schedule_group(const Program& program, const NodeGroup& nodes, const Group& group) {
+    Result<Made> made = by_recipe(program, nodes, group);
+    if (made || made.errors()[0].code != Code::kBudgetExhausted) return made;
+    if (!group.steps.empty())
+      result_.ledger.push_back(
+          {"budget", "group " + nodes.name, false, made.errors()[0].message + ": original order", nodes.name, 0});
+    Result<Schedule> plain = lower_group(program, readers_, nodes);
+    if (!plain) return plain.errors();
+    return scan(std::move(*plain), Budget{0, {}});
+  }
+
+  Result<Done> kernel(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
+    Result<Made> made = schedule_group(*c.program, nodes, group);
+    if (!made) return made.errors();
+    const Scop& scop = *made->schedule.scop;
+    result_.statements_text += to_text(scop);
+    result_.schedule_text += to_text(made->schedule);
     const std::string suffix = several_ ? "_v" + std::to_string(c.index) : "";
     Kernel kernel;
     kernel.name = nodes.name + suffix;
     kernel.ops = group.ops;
     kernel.when = several_ ? c.when : nullptr;
-    ScannedKernel scanned;
-    const Result<Done> ran =
-        guarded("scanning of " + kernel.name, Budget{0, {}}, [&] { scanned = build_loop_tree(*outcome.schedule); });
-    if (!ran) return ran.errors();
-    kernel.flops = count_operations(*schedule->scop);
-    kernel.bytes = count_bytes(*schedule->scop);
+    kernel.flops = count_operations(scop);
+    kernel.bytes = count_bytes(scop);
     if (several_) {
       std::map<std::string, std::string> names;
-      for (const StorageMap& m : outcome.schedule->storage) names[m.buffer] = m.buffer + ".v" + std::to_string(c.index);
-      scanned.body = rename_buffers(scanned.body, names);
+      for (const StorageMap& m : made->schedule.storage) names[m.buffer] = m.buffer + ".v" + std::to_string(c.index);
+      made->scanned.body = rename_buffers(made->scanned.body, names);
     }
     std::vector<Buffer> hoisted;
-    kernel.body = hoist_cache_buffers(scanned.body, hoisted);
+    kernel.body = hoist_cache_buffers(made->scanned.body, hoisted);
     for (Buffer& b : hoisted) {
       if (several_ && !b.extents.empty()) b.extents[0] = select(c.when, b.extents[0], idx(0));
       workspace_.push_back(std::move(b));
     }
-    for (Buffer& b : scanned.workspace)
+    for (Buffer& b : made->scanned.workspace)
       if (!program_.tensors.count(b.name) || program_.tensor(b.name).local ||
           role_of(program_, b.name) == BufferRole::kWorkspace)
         workspace_.push_back(std::move(b));
@@ -191,6 +222,7 @@ class ProgramScheduler {
 
   const Program& program_;
   const Recipe& recipe_;
+  ReaderIndex readers_;
   Budget budget_;
   bool for_gpu_ = false;
   bool several_ = false;  // more than one variant is ever taken

@@ -37,13 +37,6 @@ std::int64_t highest(DType t) {
   }
 }
 
-std::string extents_text(const Array& a, const std::vector<std::string>& subscripts) {
-  std::string text;
-  for (std::size_t d = 0; d < subscripts.size(); ++d)
-    text += (d ? " and 0 <= " : "0 <= ") + subscripts[d] + " < " + *isl_text(a.extents[d], {});
-  return text.empty() ? "1 = 1" : text;
-}
-
 // Does `value` read the array it writes (not through the update form)?
 bool reads_itself(const Statement& s) {
   return std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == s.target; });
@@ -74,7 +67,7 @@ bool StatementMaker::is_symbol(const std::string& name) const {
   return std::any_of(program_.symbols.begin(), program_.symbols.end(), [&](const Symbol& s) { return s.name == name; });
 }
 
-void StatementMaker::declare_arrays(const std::vector<int>& nodes) {
+void StatementMaker::declare_arrays(const ReaderIndex& readers, const std::vector<int>& nodes) {
   std::set<std::string> defined, used, in_place;
   std::set<int> inside(nodes.begin(), nodes.end());
   for (const int n : nodes) {
@@ -89,12 +82,13 @@ void StatementMaker::declare_arrays(const std::vector<int>& nodes) {
     }
     if (!node.loops.empty()) in_place.insert(node.out.begin(), node.out.end());
   }
-  std::set<std::string> later(program_.outputs.begin(), program_.outputs.end());
-  for (std::size_t n = 0; n < program_.nodes.size(); ++n) {
-    if (inside.count(static_cast<int>(n)) || (!nodes.empty() && static_cast<int>(n) < nodes.front())) continue;
-    for (const std::string& t : program_.nodes[n].in) later.insert(t);
-    for (const std::string& t : program_.nodes[n].inout) later.insert(t);
-  }
+  const auto later = [&](const std::string& t) {
+    if (readers.outputs.count(t)) return true;
+    const auto it = readers.readers.find(t);
+    return it != readers.readers.end() && std::any_of(it->second.begin(), it->second.end(), [&](int n) {
+             return !inside.count(n) && (nodes.empty() || n >= nodes.front());
+           });
+  };
   used.insert(defined.begin(), defined.end());
   for (const std::string& name : used) {
     const auto it = program_.tensors.find(name);
@@ -104,7 +98,7 @@ void StatementMaker::declare_arrays(const std::vector<int>& nodes) {
     a.dtype = it->second.dtype;
     a.extents = it->second.shape;
     a.external = !defined.count(name);
-    a.live_out = later.count(name) || (a.external && in_place.count(name));
+    a.live_out = later(name) || (a.external && in_place.count(name));
     a.in_place = in_place.count(name) > 0;
     scop_.arrays[name] = a;
   }
@@ -164,6 +158,19 @@ int StatementMaker::add(const Description& d) {
   return static_cast<int>(scop_.statements.size()) - 1;
 }
 
+const isl::set& StatementMaker::elements_of(const Array& a) const {
+  const auto known = elements_.find(a.name);
+  if (known != elements_.end()) return known->second;
+  std::string dims, constraints = "1 = 1";
+  for (std::size_t d = 0; d < a.extents.size(); ++d) {
+    const std::string e = "a" + std::to_string(d);
+    dims += (d ? ", " : "") + e;
+    constraints += " and 0 <= " + e + " < " + *isl_text(a.extents[d], {});
+  }
+  const std::string text = parameter_prefix(scop_.symbols) + "{ " + array_id(a.name) + "[" + dims + "] : " + constraints + " }";
+  return elements_.emplace(a.name, read_set(text)).first->second;
+}
+
 // A data-dependent subscript covers its whole dimension (it is clamped into it); a padded read is cut to the array.
 Access StatementMaker::access_of(const Statement& s, const std::string& name, const std::vector<ExprPtr>& subscripts, bool cut,
                                  bool) const {
@@ -188,9 +195,8 @@ Access StatementMaker::access_of(const Statement& s, const std::string& name, co
   const std::string head =
       parameter_prefix(scop_.symbols) + "{ " + tuple_text(statement_id(s.name), s.iterators.size()) + " -> " + range + "] : ";
   access.whole = read_map(head + constraints + " }").intersect_domain(s.domain);
-  const std::string inside = parameter_prefix(scop_.symbols) + "{ " + range + "] : " + extents_text(a, elements) + " }";
   // `scalar` arrays have no fixed extents: nothing to be inside of.
-  access.relation = a.scalar ? access.whole : access.whole.intersect_range(read_set(inside));
+  access.relation = a.scalar ? access.whole : access.whole.intersect_range(elements_of(a));
   if (cut) {
     access.reach = access.whole;
     access.whole = access.relation;
@@ -204,8 +210,8 @@ TreePtr StatementMaker::loop(const std::vector<int>& statements, std::size_t dim
   for (const int s : statements) {
     const Statement& st = statement(s);
     t.names[s] = st.iterators[dim];
-    t.member[s] = read_pw_aff(parameter_prefix(scop_.symbols) + "{ " + tuple_text(statement_id(st.name), st.iterators.size()) +
-                              " -> [" + (sign < 0 ? "-i" : "i") + std::to_string(dim) + "] }");
+    const isl::pw_aff plain = output_dimension(st.domain, static_cast<unsigned>(dim));
+    t.member[s] = sign < 0 ? plain.neg() : plain;
   }
   return make_loop_tree(std::move(t), std::move(body));
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "polyhedral/lower.hpp"
 #include "polyhedral/scop.hpp"
 
 namespace facet {
@@ -28,7 +29,7 @@ class StatementMaker {
 
   StatementMaker(const Program& program, const std::string& name);
 
-  void declare_arrays(const std::vector<int>& nodes);
+  void declare_arrays(const ReaderIndex& readers, const std::vector<int>& nodes);
   const Array& array(const std::string& name) const { return scop_.arrays.at(name); }
   bool is_symbol(const std::string& name) const;
 
@@ -50,10 +51,12 @@ class StatementMaker {
  private:
   Access access_of(const Statement& s, const std::string& array, const std::vector<ExprPtr>& subscripts, bool cut,
                    bool write) const;
+  const isl::set& elements_of(const Array& array) const;
   std::string unique_statement(const std::string& name) const;
 
   const Program& program_;
   Scop scop_;
+  mutable std::map<std::string, isl::set> elements_;  // of each array accessed so far: { A[e] : inside }
   int next_loop_ = 0;
 };
 

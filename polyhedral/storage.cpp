@@ -17,12 +17,34 @@ namespace facet {
 
 namespace {
 
-// Pairs of `d` whose instances lie in different iterations of the loops down to `at`.
-isl::map crossing(const Schedule& schedule, const Dependence& d, int at) {
-  const isl::map f = outer_schedule(schedule, d.source, at);
-  const isl::map g = outer_schedule(schedule, d.sink, at);
-  if (f.range_tuple_dim() != g.range_tuple_dim()) return d.relation;
-  return d.relation.subtract(f.apply_range(g.reverse()));
+// The loops around a statement down to `at`; empty when `at` is not around it.
+std::vector<TreePtr> loops_to(const Schedule& schedule, int statement, int at) {
+  std::vector<TreePtr> loops;
+  for (const TreePtr& l : loops_around(schedule.tree, statement)) {
+    loops.push_back(l);
+    if (l->id == at) return loops;
+  }
+  return {};
+}
+
+// Pairs of `d` whose instances lie in different iterations of the loops down to `at`; nullopt when there are none.
+std::optional<isl::map> crossing(const Schedule& schedule, const Dependence& d, int at) {
+  if (at < 0) return std::nullopt;
+  const std::vector<TreePtr> loops = loops_to(schedule, d.source, at);
+  if (loops.empty() || !loops.back()->member.count(d.sink)) return d.relation;
+  isl::map pairs = d.relation;
+  std::optional<isl::map> lost;
+  for (const TreePtr& l : loops) {
+    const isl::pw_aff& f = l->member.at(d.source);
+    const isl::pw_aff& g = l->member.at(d.sink);
+    if (zero_distance(d, f, g)) continue;
+    const isl::map equal = pairs.intersect(compare_map(f, Compare::kEqual, g));
+    const isl::map apart = pairs.subtract(equal);
+    lost = lost ? lost->unite(apart) : apart;
+    pairs = equal;
+  }
+  if (!lost || lost->is_empty()) return std::nullopt;
+  return lost;
 }
 
 Violation violation_of(const Schedule& schedule, const Dependence& d, const isl::map& pairs) {
@@ -88,8 +110,7 @@ std::optional<Violation> result_violation(const Schedule& schedule, const Storag
     if (d.array != m.array || d.source == m.copy_out) continue;
     if (d.kind != DependenceKind::kFlow && d.kind != DependenceKind::kReduction) continue;
     if (loop && contains(loop, d.source) && contains(loop, d.sink)) {
-      const isl::map lost = crossing(schedule, d, m.at);
-      if (!lost.is_empty()) return violation_of(schedule, d, lost);
+      if (const std::optional<isl::map> lost = crossing(schedule, d, m.at)) return violation_of(schedule, d, *lost);
     } else if (!has_flow(schedule, m.copy_out, d.sink, m.array)) {
       return violation_of(schedule, d, d.relation);
     }
@@ -103,8 +124,7 @@ const std::string& boxed(const StorageMap& m) { return m.kind == StorageMap::Kin
 std::optional<Violation> box_violation(const Schedule& schedule, const StorageMap& m) {
   for (const Dependence& d : *schedule.dependences) {
     if (d.array != boxed(m) || (d.kind != DependenceKind::kFlow && d.kind != DependenceKind::kReduction)) continue;
-    const isl::map lost = crossing(schedule, d, m.at);
-    if (!lost.is_empty()) return violation_of(schedule, d, lost);
+    if (const std::optional<isl::map> lost = crossing(schedule, d, m.at)) return violation_of(schedule, d, *lost);
   }
   if (m.kind == StorageMap::Kind::kPromote) {
     if (std::optional<Violation> v = part_violation(schedule, m)) return v;

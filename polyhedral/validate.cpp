@@ -37,7 +37,8 @@ std::string shape_text(const Array& a) {
 
 class Validator {
  public:
-  Validator(const Program& program, const Scop& scop) : program_(program), scop_(scop) {}
+  Validator(const Program& program, const ReaderIndex& readers, const Node& node, const Scop& scop)
+      : program_(program), readers_(readers), node_(node), scop_(scop) {}
 
   Diagnostics run() {
     for (const Statement& s : scop_.statements) bounds(s);
@@ -98,9 +99,8 @@ class Validator {
       for (const Statement& s : scop_.statements)
         for (const Access& a : s.reads)
           if (a.array == array.name) undefined_read(s, a, written);
-    const bool output = std::count(program_.outputs.begin(), program_.outputs.end(), array.name) > 0;
-    const bool out_of_node = std::any_of(program_.nodes.begin(), program_.nodes.end(),
-                                         [&](const Node& n) { return std::count(n.out.begin(), n.out.end(), array.name) > 0; });
+    const bool output = readers_.outputs.count(array.name) > 0;
+    const bool out_of_node = std::count(node_.out.begin(), node_.out.end(), array.name) > 0;
     if (!output && !out_of_node) return;
     if (const std::optional<Point> p = smallest_point(box(array).subtract(written)))
       problems_.push_back(diagnose(Code::kNotDefinedEverywhere, place_of(array.name),
@@ -129,9 +129,20 @@ class Validator {
   }
 
   const Program& program_;
+  const ReaderIndex& readers_;
+  const Node& node_;
   const Scop& scop_;
   Diagnostics problems_;
 };
+
+// Of the time that is left, for one nest: planning comes after it.
+constexpr double kSearchShare = 0.25;
+
+std::string node_name(const Node& node) {
+  for (const std::vector<std::string>* list : {&node.out, &node.inout})
+    if (!list->empty()) return list->front();
+  return node.op;
+}
 
 // Reads of a loop nest's own `out` arrays before any write of the element.
 void uninitialised_reads(const Scop& scop, Diagnostics& problems) {
@@ -169,18 +180,29 @@ void uninitialised_reads(const Scop& scop, Diagnostics& problems) {
 
 }  // namespace
 
-Result<Done> validate(const Program& program) {
+Result<Done> validate(const Program& program, double time_budget_s, Ledger* ledger) {
   Diagnostics problems;
+  Budget budget;
+  budget.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                           std::chrono::duration<double>(time_budget_s));
+  const ReaderIndex readers = readers_of(program);
   // Node by node keeps every isl question small; what crosses nodes is the tensors' definedness, which each defining node
   // proves.
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
-    const Result<Done> ran = guarded("validation of '" + program.nodes[n].op + "'", Budget{}, [&] {
-      const Scop scop = lower(program, {static_cast<int>(n)}, "validation");
-      const Diagnostics found = Validator(program, scop).run();
+    const Node& node = program.nodes[n];
+    std::optional<Scop> scop;
+    const Result<Done> ran = guarded("validation of '" + node.op + "'", Budget{}, [&] {
+      scop = lower(program, readers, {static_cast<int>(n)}, "validation");
+      const Diagnostics found = Validator(program, readers, node, *scop).run();
       problems.insert(problems.end(), found.begin(), found.end());
-      if (found.empty()) uninitialised_reads(scop, problems);
     });
     if (!ran) return ran.errors();
+    if (!problems.empty() || node.loops.empty()) continue;
+    const Result<Done> searched = guarded("search for uninitialised reads of '" + node.op + "'", budget.part(kSearchShare),
+                                          [&] { uninitialised_reads(*scop, problems); });
+    if (!searched && searched.errors()[0].code != Code::kBudgetExhausted) return searched.errors();
+    if (!searched && ledger)
+      ledger->push_back({"budget", "reads of '" + node_name(node) + "'", false, searched.errors()[0].message, "", 0});
   }
   if (!problems.empty()) return problems;
   return Done{};
@@ -188,9 +210,10 @@ Result<Done> validate(const Program& program) {
 
 Result<int> count_statements(const Program& program) {
   int count = 0;
+  const ReaderIndex readers = readers_of(program);
   const Result<Done> ran = guarded("lowering", Budget{}, [&] {
     for (std::size_t n = 0; n < program.nodes.size(); ++n)
-      count += static_cast<int>(lower(program, {static_cast<int>(n)}, "count").statements.size());
+      count += static_cast<int>(lower(program, readers, {static_cast<int>(n)}, "count").statements.size());
   });
   if (!ran) return ran.errors();
   return count;

@@ -159,7 +159,7 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   OpenmpPrinter p;
   p.names.reserve(printed.function);
   std::vector<std::string> parameters;
-  for (const Buffer& b : program.buffers) p.declare(b);
+  for (const std::string& name : printed.uses.buffers) p.declare(*program.find_buffer(name));
   for (const std::string& name : printed.uses.buffers) {
     const Buffer& b = *program.find_buffer(name);
     parameters.push_back((printed.uses.written.count(name) ? "" : "const ") + storage_type(b.dtype) + "* __restrict " +

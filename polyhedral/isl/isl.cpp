@@ -151,41 +151,6 @@ isl::schedule schedule_insert_loop(const isl::schedule& below, const isl::multi_
   return result;
 }
 
-isl::schedule compute_schedule(const isl::schedule_constraints& constraints, const SchedulerOptions& options) {
-  isl_ctx* ctx = isl_context().get();
-  const auto set = [&](const SchedulerOptions& o) {
-    isl_options_set_schedule_serialize_sccs(ctx, o.serialize);
-    isl_options_set_schedule_whole_component(ctx, o.maximize);
-    isl_options_set_schedule_outer_coincidence(ctx, o.outer_coincidence);
-  };
-  set(options);
-  isl_schedule* made = isl_schedule_constraints_compute_schedule(constraints.copy());
-  set(SchedulerOptions{});
-  return isl::manage(made);
-}
-
-isl::pw_aff member_of(const isl::union_pw_aff& member, const isl::set& domain) {
-  isl_space* space = isl_space_add_dims(isl_space_from_domain(isl_set_get_space(domain.get())), isl_dim_out, 1);
-  return isl::manage(isl_union_pw_aff_extract_pw_aff(member.get(), space));
-}
-
-std::optional<unsigned> only_dimension(const isl::pw_aff& f) {
-  if (isl_pw_aff_isa_aff(f.get()) != isl_bool_true) return std::nullopt;
-  isl_aff* aff = isl_pw_aff_as_aff(f.copy());
-  std::optional<unsigned> found;
-  bool plain = isl_aff_dim(aff, isl_dim_div) == 0;
-  for (int d = 0; d < static_cast<int>(isl_aff_dim(aff, isl_dim_in)); ++d) {
-    isl_val* v = isl_aff_get_coefficient_val(aff, isl_dim_in, d);
-    if (isl_val_is_zero(v) != isl_bool_true) {
-      plain = plain && !found && (isl_val_is_one(v) == isl_bool_true || isl_val_is_negone(v) == isl_bool_true);
-      found = static_cast<unsigned>(d);
-    }
-    isl_val_free(v);
-  }
-  isl_aff_free(aff);
-  return plain ? found : std::nullopt;
-}
-
 isl::map compare_map(const isl::pw_aff& f, Compare op, const isl::pw_aff& g) {
   switch (op) {
     case Compare::kLess: return isl::manage(isl_pw_aff_lt_map(f.copy(), g.copy()));
@@ -193,6 +158,11 @@ isl::map compare_map(const isl::pw_aff& f, Compare op, const isl::pw_aff& g) {
     case Compare::kGreater: break;
   }
   return isl::manage(isl_pw_aff_gt_map(f.copy(), g.copy()));
+}
+
+std::pair<std::int64_t, std::int64_t> distance_range(const isl::map& pairs, const isl::pw_aff& f, const isl::pw_aff& g) {
+  isl_map* values = isl_map_apply_domain(pairs.copy(), isl_map_from_pw_aff(f.copy()));
+  return first_dimension_range(isl_map_deltas(isl_map_apply_range(values, isl_map_from_pw_aff(g.copy()))));
 }
 
 std::optional<Point> smallest_point(const isl::set& set) {

@@ -59,12 +59,21 @@ struct SchedulerOptions {
 isl::schedule compute_schedule(const isl::schedule_constraints& constraints, const SchedulerOptions& options);
 // The part of `member` over the space of `domain`: { S[i] -> [time] }.
 isl::pw_aff member_of(const isl::union_pw_aff& member, const isl::set& domain);
+// Dimensions (d, e) with i_d = o_e in every pair { i -> o }, as far as the constraints say so outright.
+std::vector<std::pair<unsigned, unsigned>> equal_dimensions(const isl::map& map);
+// The one dimension that f involves; nullopt for none or several.
+std::optional<unsigned> involved_dimension(const isl::pw_aff& f);
+// Is f, of dimension d alone, the same function as g of dimension e alone?
+bool same_function(const isl::pw_aff& f, unsigned d, const isl::pw_aff& g, unsigned e);
 // d where f(i) = i_d + c or -i_d + c with c free of the other dimensions; nullopt otherwise.
 std::optional<unsigned> only_dimension(const isl::pw_aff& f);
 
 // { S[i] -> T[j] : f(i) OP g(j) } for one-dimensional f over S and g over T.
 enum class Compare { kLess, kEqual, kGreater };
 isl::map compare_map(const isl::pw_aff& f, Compare op, const isl::pw_aff& g);
+
+// Smallest and largest g(j) - f(i) over all pairs { i -> j } and all parameters; {0, -1} when there is none or no bound.
+std::pair<std::int64_t, std::int64_t> distance_range(const isl::map& pairs, const isl::pw_aff& f, const isl::pw_aff& g);
 
 // A point of a set with its parameters: the lexicographically smallest, parameters first; nullopt when empty. Of a relation:
 // the coordinates of its domain first, then of its range.

@@ -44,13 +44,13 @@ Dependences with_copy(const Schedule& schedule, const StorageMap& m, const State
     for (const Access& a : schedule.statement(s).reads) {
       if (a.array != m.array) continue;
       const isl::map to_copy = with_flat_range(outer, a.relation, statement_id(copy.name)).intersect_range(copy.domain);
-      all.push_back({DependenceKind::kFlow, m.copy_in, s, m.buffer, to_copy.reverse()});
+      all.push_back(make_dependence(DependenceKind::kFlow, m.copy_in, s, m.buffer, to_copy.reverse()));
       for (const Dependence& d : *schedule.dependences) {
         if (d.array != m.array) continue;
         if (d.sink == s && d.source != s)
-          all.push_back({d.kind, d.source, m.copy_in, d.array, d.relation.apply_range(to_copy)});
+          all.push_back(make_dependence(d.kind, d.source, m.copy_in, d.array, d.relation.apply_range(to_copy)));
         if (d.source == s && d.sink != s)
-          all.push_back({d.kind, m.copy_in, d.sink, d.array, to_copy.reverse().apply_range(d.relation)});
+          all.push_back(make_dependence(d.kind, m.copy_in, d.sink, d.array, to_copy.reverse().apply_range(d.relation)));
       }
     }
   }

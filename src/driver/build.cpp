@@ -38,6 +38,8 @@ ScheduleOptions schedule_options(const Loaded& loaded, const Options& options, c
   o.threads = options.threads;
   o.fusion = options.fusion != "off";
   o.time_budget_s = options.time_budget_s;
+  o.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                      std::chrono::duration<double>(options.time_budget_s));
   o.sizes = loaded.sizes;
   return o;
 }
@@ -65,11 +67,12 @@ Result<Recipe> wanted_recipe(const Loaded& loaded, const Options& options) {
   return recipe;
 }
 
-Result<Planned> make_plan(const Loaded& loaded, const Options& options, const Machine& machine) {
+Result<Planned> make_plan(const Loaded& loaded, const Options& options, const ScheduleOptions& schedule) {
   const Result<Recipe> wanted = wanted_recipe(loaded, options);
   if (!wanted) return wanted.errors();
   Planned planned;
-  Result<Recipe> recipe = plan(loaded.program, *wanted, schedule_options(loaded, options, machine), planned.ledger);
+  planned.ledger = loaded.ledger;
+  Result<Recipe> recipe = plan(loaded.program, *wanted, schedule, planned.ledger);
   if (!recipe) return recipe.errors();
   planned.recipe = std::move(*recipe);
   planned.recipe.program_hash = loaded.hash;
@@ -79,15 +82,18 @@ Result<Planned> make_plan(const Loaded& loaded, const Options& options, const Ma
 
 Result<Built> build_loops(const Loaded& loaded, const Options& options, const Machine& machine) {
   const double start = now_ms();
+  const ScheduleOptions schedule = schedule_options(loaded, options, machine);
   Built built;
   // Scop x machine -> recipe. The only stage that chooses.
-  Result<Planned> planned = make_plan(loaded, options, machine);
+  Result<Planned> planned = make_plan(loaded, options, schedule);
   if (!planned) return planned.errors();
   built.plan = std::move(*planned);
   // Recipe -> schedule tree -> loop trees. From here on there are loops, no sets.
-  Result<Scheduled> scheduled = schedule_program(loaded.program, built.plan.recipe, schedule_options(loaded, options, machine));
+  Result<Scheduled> scheduled = schedule_program(loaded.program, built.plan.recipe, schedule);
   if (!scheduled) return scheduled.errors();
   built.scheduled = std::move(*scheduled);
+  Ledger& ledger = built.plan.ledger;
+  ledger.insert(ledger.end(), built.scheduled.ledger.begin(), built.scheduled.ledger.end());
   // Requests become code: vectors, unrolled tiles, named values; for a GPU, blocks, threads and tiles of the nests that the
   // recipe has not mapped. From here on the printers only spell.
   built.loops = target_base(options) == "cuda" ? map_to_gpu(built.scheduled.loops, machine.gpu, &built.passes)

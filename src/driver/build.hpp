@@ -26,13 +26,14 @@ struct Built {
   double analysis_ms = 0;
 };
 
+// The time budget starts here.
 ScheduleOptions schedule_options(const Loaded& loaded, const Options& options, const Machine& machine);
 
 // The --schedule recipe, or one whose every value is a hole. Refuses a recipe of another program.
 Result<Recipe> wanted_recipe(const Loaded& loaded, const Options& options);
 
 // The only stage that chooses: completes the holes of the wanted recipe.
-Result<Planned> make_plan(const Loaded& loaded, const Options& options, const Machine& machine);
+Result<Planned> make_plan(const Loaded& loaded, const Options& options, const ScheduleOptions& schedule);
 
 // Everything after the plan is determined by the recipe.
 Result<Built> build_loops(const Loaded& loaded, const Options& options, const Machine& machine);

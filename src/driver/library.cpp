@@ -79,7 +79,7 @@ Result<Recipe> choose_recipe(const std::string& path, const Settings& settings) 
   if (!loaded) return loaded.errors();
   const Result<Machine> machine = machine_in_force(options, false);
   if (!machine) return machine.errors();
-  Result<Planned> planned = make_plan(*loaded, options, *machine);
+  Result<Planned> planned = make_plan(*loaded, options, schedule_options(*loaded, options, *machine));
   if (!planned) return planned.errors();
   return std::move(planned->recipe);
 }

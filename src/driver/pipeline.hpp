@@ -7,6 +7,7 @@
 #include "facet/machine.hpp"
 #include "facet/program.hpp"
 #include "facet/recipe.hpp"
+#include "polyhedral/facet_polyhedral.hpp"
 #include "src/driver/options.hpp"
 
 namespace facet {
@@ -16,10 +17,14 @@ struct Loaded {
   Program program;     // elaborated, --numerics applied
   std::string hash;    // of the program as written
   SymbolValues sizes;  // defaults and --set
+  Ledger ledger;       // what the time budget left unproven
 };
 
 // read -> elaborate -> validate.
 Result<Loaded> load_program(const Options& options);
+
+// check_text under a time budget; what that leaves unproven goes to the ledger.
+Result<Program> check_text(const std::string& text, const std::string& file, double time_budget_s, Ledger* ledger);
 
 // Default sizes changed by --set, checked against ranges and assumptions.
 Result<SymbolValues> sizes_in_force(const Program& program, const std::vector<std::string>& set);

@@ -63,7 +63,7 @@ Result<Context> context_of(const Options& options) {
 Result<Outcome> verb_schedule(const Options& options) {
   const Result<Context> c = context_of(options);
   if (!c) return c.errors();
-  const Result<Planned> planned = make_plan(c->loaded, options, c->machine);
+  const Result<Planned> planned = make_plan(c->loaded, options, schedule_options(c->loaded, options, c->machine));
   if (!planned) return planned.errors();
   const std::string text = to_json(planned->recipe);
   Outcome outcome;

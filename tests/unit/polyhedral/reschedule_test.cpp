@@ -9,7 +9,9 @@ namespace facet {
 namespace {
 
 Schedule schedule_of(const Program& p) {
-  const auto scop = std::make_shared<const Scop>(lower_all(p));
+  std::vector<int> nodes;
+  for (std::size_t n = 0; n < p.nodes.size(); ++n) nodes.push_back(static_cast<int>(n));
+  const auto scop = std::make_shared<const Scop>(lower(p, readers_of(p), nodes, "k0"));
   return original_schedule(scop, std::make_shared<const Dependences>(compute_dependences(*scop)));
 }
 

@@ -1,0 +1,164 @@
+// The search behind `legal`'s repair.
+//
+// A violated pair (source, sink) can be mended in few ways, tried from the smallest change to the largest:
+//
+//     shift        the sink's nest is delayed by what it is early, read off the distance between the two in one loop
+//     distribute   source or sink leaves the loop that carries the pair
+//     privatise    an array that only passes values within an iteration is contracted at the loop: every iteration has its own
+//     skew         one loop gets a small multiple of another; then several inner loops get one of the outermost
+//     reverse      a loop runs backwards
+//
+// Every candidate is applied to the schedule at hand, then the refused step and all steps after it: legality judges each, so a
+// repair is never a guess. At most some hundred candidates, under the caller's budget. Source of the idea: Kelly and Pugh,
+// Finding legal reordering transformations using mappings, LCPC 1994.
+#include "polyhedral/repair.hpp"
+
+#include <algorithm>
+
+#include "polyhedral/recipe/planner.hpp"
+
+namespace facet {
+
+namespace {
+
+using Candidate = std::vector<Step>;
+
+constexpr std::int64_t kFarthestShift = 64;  // a delay beyond it is no small repair
+
+class RepairSearch {
+ public:
+  RepairSearch(const Schedule& before, const std::vector<Step>& steps, const Violation& violation, const Budget& budget)
+      : before_(before),
+        steps_(steps),
+        violation_(violation),
+        budget_(budget),
+        source_(before.find(violation.source)),
+        sink_(before.find(violation.sink)) {}
+
+  std::vector<Step> run() {
+    if (source_ < 0 || sink_ < 0) return {};
+    for (const auto generate : {&RepairSearch::shifts, &RepairSearch::distributions, &RepairSearch::privatisations,
+                                &RepairSearch::skews, &RepairSearch::common_skews, &RepairSearch::reversals}) {
+      std::vector<Candidate> candidates;
+      const Result<Done> ran = guarded("repair", budget_, [&] { candidates = (this->*generate)(); });
+      if (!ran) return {};
+      for (const Candidate& c : candidates)
+        if (mends(c)) return c;
+    }
+    return {};
+  }
+
+ private:
+  bool mends(const Candidate& candidate) const {
+    if (budget_.expired()) return false;
+    Candidate all = candidate;
+    all.insert(all.end(), steps_.begin(), steps_.end());
+    return apply_steps(before_, all, budget_).schedule.has_value();
+  }
+
+  std::vector<std::string> loops_of(int statement) const {
+    std::vector<std::string> names;
+    for (const TreePtr& l : loops_around(before_.tree, statement)) names.push_back(l->names.at(statement));
+    return names;
+  }
+
+  // Delays the sink, together with what shares its innermost own loop, so that in one loop it never comes before the source.
+  std::vector<Candidate> shifts() {
+    std::vector<Candidate> list;
+    if (source_ == sink_) return list;
+    const std::vector<TreePtr> from = loops_around(before_.tree, source_), to = loops_around(before_.tree, sink_);
+    for (std::size_t k = 0; k < from.size() && k < to.size(); ++k) {
+      std::int64_t early = 0;
+      for (const Dependence& d : *before_.dependences) {
+        if (d.source != source_ || d.sink != sink_ || d.kind == DependenceKind::kReduction) continue;
+        const auto [low, high] = distance_range(d.relation, from[k]->member.at(source_), to[k]->member.at(sink_));
+        if (low <= high) early = std::max(early, -low);
+      }
+      if (early == 0 || early > kFarthestShift) continue;
+      Candidate c;
+      for (const auto& [s, name] : to[k]->names)
+        if (!from[k]->member.count(s) || s == sink_) c.push_back(shift(s, name, early));
+      list.push_back(std::move(c));
+      if (list.back().size() > 1) list.push_back({shift(sink_, to[k]->names.at(sink_), early)});
+    }
+    return list;
+  }
+
+  Step shift(int statement, const std::string& loop, std::int64_t offset) const {
+    return make_step("shift",
+                     {{"statement", arg(before_.statement(statement).name)}, {"loop", arg(loop)}, {"offset", arg(offset)}});
+  }
+
+  std::vector<Candidate> distributions() {
+    std::vector<Candidate> list;
+    if (source_ == sink_) return list;
+    for (const int s : {sink_, source_})
+      for (const std::string& loop : loops_of(s))
+        list.push_back({make_step("distribute", {{"statement", arg(before_.statement(s).name)}, {"loop", arg(loop)}})});
+    return list;
+  }
+
+  std::vector<Candidate> privatisations() {
+    std::vector<Candidate> list;
+    const auto array = before_.scop->arrays.find(violation_.array);
+    if (array == before_.scop->arrays.end() || array->second.external || array->second.live_out) return list;
+    for (const std::string& loop : loops_of(sink_))
+      list.push_back({make_step(
+          "contract",
+          {{"array", arg(violation_.array)}, {"statement", arg(before_.statement(sink_).name)}, {"at", arg(loop)}})});
+    return list;
+  }
+
+  Step skew(const std::string& loop, const std::string& by, std::int64_t factor) const {
+    ArgumentMap arguments{{"statement", arg(before_.statement(sink_).name)}, {"loop", arg(loop)}, {"by", arg(by)}};
+    if (factor != 1) arguments["factor"] = arg(factor);
+    return make_step("skew", std::move(arguments));
+  }
+
+  std::vector<Candidate> skews() {
+    std::vector<Candidate> list;
+    const std::vector<std::string> loops = loops_of(sink_);
+    for (const std::int64_t factor : {1, -1, 2, -2, 3})
+      for (std::size_t inner = loops.size(); inner-- > 0;)
+        for (std::size_t outer = 0; outer < loops.size(); ++outer)
+          if (inner != outer) list.push_back({skew(loops[inner], loops[outer], factor)});
+    return list;
+  }
+
+  // Stencils of several dimensions: all their inner loops move with the outermost.
+  std::vector<Candidate> common_skews() {
+    std::vector<Candidate> list;
+    const std::vector<std::string> loops = loops_of(sink_);
+    for (const std::int64_t factor : {1, 2})
+      for (std::size_t outer = 0; outer + 2 < loops.size(); ++outer) {
+        Candidate c;
+        for (std::size_t inner = outer + 1; inner < loops.size(); ++inner)
+          c.push_back(skew(loops[inner], loops[outer], factor));
+        list.push_back(std::move(c));
+      }
+    return list;
+  }
+
+  std::vector<Candidate> reversals() {
+    std::vector<Candidate> list;
+    const std::vector<std::string> loops = loops_of(sink_);
+    for (auto l = loops.rbegin(); l != loops.rend(); ++l)
+      list.push_back({make_step("reverse", {{"statement", arg(before_.statement(sink_).name)}, {"loop", arg(*l)}})});
+    return list;
+  }
+
+  const Schedule& before_;
+  const std::vector<Step>& steps_;
+  const Violation& violation_;
+  const Budget& budget_;
+  int source_, sink_;
+};
+
+}  // namespace
+
+std::vector<Step> find_repair(const Schedule& before, const std::vector<Step>& steps, const Violation& violation,
+                              const Budget& budget) {
+  return RepairSearch(before, steps, violation, budget).run();
+}
+
+}  // namespace facet

@@ -17,15 +17,29 @@ struct Lifetime {
   int first = kForever, last = -1;  // positions of kernels; nobody uses it: first > last
 };
 
+// The kernels that share the outermost host loop with kernel k: its arrays live from one iteration to the next.
+Lifetime loop_around(const std::vector<Kernel>& kernels, std::size_t k) {
+  Lifetime life{static_cast<int>(k), static_cast<int>(k)};
+  if (kernels[k].host.empty()) return life;
+  const auto shares = [&](int other) {
+    const Kernel& o = kernels[static_cast<std::size_t>(other)];
+    return !o.host.empty() && o.host[0].iterator == kernels[k].host[0].iterator;
+  };
+  while (life.first > 0 && shares(life.first - 1)) --life.first;
+  while (life.last + 1 < static_cast<int>(kernels.size()) && shares(life.last + 1)) ++life.last;
+  return life;
+}
+
 std::map<std::string, Lifetime> lifetimes(const LoopProgram& program) {
   std::map<std::string, Lifetime> list;
   for (const Kernel& k : program.prepare)
     for (const std::string& b : uses_of(program, k.body).buffers) list[b] = {0, kForever};
   for (std::size_t k = 0; k < program.kernels.size(); ++k)
     for (const std::string& b : uses_of(program, program.kernels[k].body).buffers) {
+      const Lifetime here = loop_around(program.kernels, k);
       Lifetime& life = list[b];
-      life.first = std::min(life.first, static_cast<int>(k));
-      life.last = std::max(life.last, static_cast<int>(k));
+      life.first = std::min(life.first, here.first);
+      life.last = std::max(life.last, here.last);
     }
   return list;
 }

@@ -1,6 +1,7 @@
 // arena: arrays between kernels share memory where no kernel needs both.
 //
-// An array lives from the first kernel that touches it to the last; what a prepare kernel touches lives for ever. Arrays are
+// An array lives from the first kernel that touches it to the last, and throughout a host loop around one of them; what a
+// prepare kernel touches lives for ever. Arrays are
 // placed in the order of their first use; each takes the slot that is free by then and fits best at the symbols' default sizes,
 // else a new one. A slot is as large as its largest array at the sizes of a call. (First fit over intervals is optimal in
 // slots; in bytes it is within a small factor, which optimal offsets would win at the price of offsets that depend on the sizes

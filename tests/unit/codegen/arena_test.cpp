@@ -56,6 +56,16 @@ TEST(Arena, WhatIsReadLateIsNotOverwritten) {
   EXPECT_EQ(plan_arena(p, workspace_of(p)), expected);
 }
 
+TEST(Arena, ArraysOfAHostLoopLiveThroughIt) {
+  LoopProgram p = chain();
+  For t;
+  t.iterator = "t";
+  t.lower = idx(0);
+  t.upper = idx(3);
+  for (const std::size_t k : {1, 2, 3}) p.kernels[k].host = {t};
+  EXPECT_EQ(plan_arena(p, workspace_of(p)).size(), 4u);
+}
+
 TEST(Arena, PreparedArraysStay) {
   LoopProgram p = chain();
   p.prepare = {step("p0", "x", "b")};

@@ -82,11 +82,7 @@ Kernel copy_kernel(const std::string& name, const Tensor& t, const std::string& 
 class ProgramScheduler {
  public:
   ProgramScheduler(const Program& program, const Recipe& recipe, const ScheduleOptions& options)
-      : program_(program),
-        recipe_(recipe),
-        readers_(readers_of(program)),
-        budget_(budget_of(options)),
-        for_gpu_(options.target == "cuda") {
+      : program_(program), recipe_(recipe), readers_(readers_of(program)), for_gpu_(options.target == "cuda") {
     LoopProgram& loops = result_.loops;
     loops.name = program.name;
     loops.symbols = program.symbols;
@@ -223,6 +219,7 @@ class ProgramScheduler {
   const Program& program_;
   const Recipe& recipe_;
   ReaderIndex readers_;
+  // isl's quota alone: the planner tried these steps within its time, and a machine that is busy in between must not lose them.
   Budget budget_;
   bool for_gpu_ = false;
   bool several_ = false;  // more than one variant is ever taken

@@ -97,5 +97,19 @@ TEST(ScheduleProgram, PaddedConvolutionIsPackedAndTiled) {
   EXPECT_NE(text.find("allocate y.tile"), std::string::npos) << text << log_of(ledger);
 }
 
+// What was planned is obeyed when no time is left (a busy machine lost the whole program: "refused[budget-exhausted]").
+TEST(ScheduleProgram, APlannedRecipeNeedsNoTime) {
+  const Program program = program_of(kMatmul);
+  ScheduleOptions options;
+  options.machine.cpu.cores = 2;
+  Ledger ledger;
+  const Result<Recipe> recipe = plan(program, {}, options, ledger);
+  ASSERT_TRUE(recipe) << to_text(recipe.errors());
+  options.time_budget_s = 0;
+  const Result<Scheduled> late = schedule_program(program, *recipe, options);
+  ASSERT_TRUE(late) << to_text(late.errors());
+  EXPECT_NE(to_text(late->loops).find("parallel"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace facet

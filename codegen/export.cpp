@@ -352,39 +352,6 @@ struct DeviceArray {
 
 )";
 
-std::string device_cmake_text(const ExportRequest& request) {
-  const std::string target = "facet_" + request.module->name;
-  TextWriter w;
-  w.line("# " + request.program->name + ": kernels as a library, and a program that checks and times them.");
-  w.line("cmake_minimum_required(VERSION 3.18)");
-  w.line("if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)");
-  w.line("  set(CMAKE_CUDA_ARCHITECTURES 80 90)");
-  w.line("endif()");
-  w.line("project(" + target + " LANGUAGES CXX CUDA)");
-  w.line("");
-  for (const char* language : {"CXX", "CUDA"}) {
-    w.line(std::string("set(CMAKE_") + language + "_STANDARD 17)");
-    w.line(std::string("set(CMAKE_") + language + "_STANDARD_REQUIRED ON)");
-  }
-  w.line("find_package(CUDAToolkit REQUIRED)");
-  w.line("");
-  w.line("add_library(" + target + " STATIC " + request.module->source.name + " " + request.module->header.name + ")");
-  w.line("target_include_directories(" + target + " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})");
-  w.line("# The program's own policy: may a product and a sum be rounded once?");
-  w.line("target_compile_options(" + target + " PRIVATE --fmad=" + (request.program->numerics.contract ? "true" : "false") +
-         ")");
-  w.line("target_link_libraries(" + target + " PUBLIC CUDA::cudart)");
-  w.line("");
-  w.line("add_executable(check_" + request.module->name + " main.cpp)");
-  w.line("target_compile_options(check_" + request.module->name + " PRIVATE -O2)");
-  w.line("target_compile_definitions(check_" + request.module->name + " PRIVATE FACET_FOLDER=\"${CMAKE_CURRENT_SOURCE_DIR}\")");
-  w.line("target_link_libraries(check_" + request.module->name + " PRIVATE " + target + ")");
-  w.line("");
-  w.line("enable_testing()");
-  w.line("add_test(NAME check_" + request.module->name + " COMMAND check_" + request.module->name + ")");
-  return w.text();
-}
-
 }  // namespace
 
 std::string export_main_text(const ExportRequest& request) {
@@ -402,41 +369,6 @@ std::string export_main_text(const ExportRequest& request) {
   if (on_device) head.line("#include <cuda_runtime.h>\n");
   head.raw("#ifndef FACET_FOLDER\n#define FACET_FOLDER \".\"\n#endif\n\n");
   return head.text() + request.naive_text + "\n" + kExportSupport + (on_device ? kDeviceSupport : "") + writer.text();
-}
-
-std::string export_cmake_text(const ExportRequest& request) {
-  if (request.module->target == "cuda") return device_cmake_text(request);
-  const std::string target = "facet_" + request.module->name;
-  TextWriter w;
-  w.line("# " + request.program->name + ": kernels as a library, and a program that checks and times them.");
-  w.line("cmake_minimum_required(VERSION 3.16)");
-  w.line("project(" + target + " LANGUAGES CXX)");
-  w.line("");
-  w.line("set(CMAKE_CXX_STANDARD 17)");
-  w.line("set(CMAKE_CXX_STANDARD_REQUIRED ON)");
-  w.line("set(CMAKE_CXX_EXTENSIONS OFF)");
-  w.line("option(FACET_NATIVE \"Build for this machine's instruction set\" ON)");
-  w.line("");
-  w.line("add_library(" + target + " STATIC " + request.module->source.name + " " + request.module->header.name + ")");
-  w.line("target_include_directories(" + target + " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})");
-  w.line("# None of these changes a result: contraction is the program's own policy, errno and traps are not observed.");
-  w.line("target_compile_options(" + target + " PRIVATE " + request.compile_flags + " -Wno-psabi)");
-  w.line("if(FACET_NATIVE)");
-  w.line("  target_compile_options(" + target + " PRIVATE -march=native)");
-  w.line("endif()");
-  w.line("find_package(OpenMP)");
-  w.line("if(OpenMP_CXX_FOUND)");
-  w.line("  target_link_libraries(" + target + " PUBLIC OpenMP::OpenMP_CXX)");
-  w.line("endif()");
-  w.line("");
-  w.line("add_executable(check_" + request.module->name + " main.cpp)");
-  w.line("target_compile_options(check_" + request.module->name + " PRIVATE -O2)");
-  w.line("target_compile_definitions(check_" + request.module->name + " PRIVATE FACET_FOLDER=\"${CMAKE_CURRENT_SOURCE_DIR}\")");
-  w.line("target_link_libraries(check_" + request.module->name + " PRIVATE " + target + ")");
-  w.line("");
-  w.line("enable_testing()");
-  w.line("add_test(NAME check_" + request.module->name + " COMMAND check_" + request.module->name + ")");
-  return w.text();
 }
 
 std::vector<SourceFile> export_files(const ExportRequest& request) {

@@ -17,16 +17,17 @@ bool subscripted(const Statement& s, const std::string& iterator) {
   return std::any_of(s.subscripts.begin(), s.subscripts.end(), [&](const ExprPtr& e) { return mentions(e, iterator); });
 }
 
-// Accesses to arrays that are not contracted: those stay near the threads.
-std::size_t along_memory(const Schedule& schedule, const Statement& s, const std::string& iterator) {
-  const auto counts = [&](const std::string& array, const std::vector<ExprPtr>& subscripts) {
+// Accesses whose memory runs along the iterator, each `times(subscripts)`; contracted arrays stay near the threads.
+template <class Times>
+double along_memory(const Schedule& schedule, const Statement& s, const std::string& iterator, const Times& times) {
+  const auto count = [&](const std::string& array, const std::vector<ExprPtr>& subscripts) {
     for (const StorageMap& m : schedule.storage)
-      if (m.array == array && m.kind == StorageMap::Kind::kContract) return false;
-    return Model::stride(subscripts, iterator) == Model::Stride::kUnit;
+      if (m.array == array && m.kind == StorageMap::Kind::kContract) return 0.0;
+    return Model::stride(subscripts, iterator) == Model::Stride::kUnit ? static_cast<double>(times(subscripts)) : 0.0;
   };
-  std::size_t n = counts(s.target, s.subscripts);
+  double n = count(s.target, s.subscripts);
   walk(s.value, [&](const Expr& e) {
-    if (e.op == Op::kRead) n += counts(e.name, e.args);
+    if (e.op == Op::kRead) n += count(e.name, e.args);
   });
   return n;
 }
@@ -86,9 +87,18 @@ double GpuNest::coalesced(const Tree& loop) const {
     if (!loop.member.count(s)) continue;
     const std::string iterator = walked_iterator(schedule_, loop, s);
     if (iterator.empty()) continue;
-    double times = 1;
-    for (const TreePtr& l : loops_around(body_, s)) times *= std::max(1.0, trips(*l, s));
-    total += times * static_cast<double>(along_memory(schedule_, schedule_.statement(s), iterator));
+    // An access that a loop does not move is made once for all its iterations: a reduction's target stays in a register.
+    const auto times = [&](const std::vector<ExprPtr>& subscripts) {
+      double n = 1;
+      for (const TreePtr& l : loops_around(body_, s)) {
+        const std::string walked = walked_iterator(schedule_, *l, s);
+        const bool moves = walked.empty() || std::any_of(subscripts.begin(), subscripts.end(),
+                                                         [&](const ExprPtr& e) { return mentions(e, walked); });
+        if (moves) n *= std::max(1.0, trips(*l, s));
+      }
+      return n;
+    };
+    total += along_memory(schedule_, schedule_.statement(s), iterator, times);
   }
   return total;
 }

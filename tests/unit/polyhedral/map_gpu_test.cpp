@@ -130,6 +130,21 @@ TEST(PlanForCuda, AProductIsStaged) {
   EXPECT_NE(text.find("\"stage\": [\"k\"]"), std::string::npos) << text;
 }
 
+// Sums of rows and of columns: in both, neighbouring threads read neighbouring elements. (The sum of a row once counted its
+// result's place once a term, and so went to columns, whose threads read a row apart.)
+TEST(PlanForCuda, ThreadsOfASumRunAlongMemory) {
+  const auto planned_sum = [](const std::string& equation) {
+    return to_json(
+        planned(program_of(R"json({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f32", "shape": [32768, 8192]}},
+      "inputs": ["x"], "ops": [{"op": "compute", "in": ["x"], "out": ["y"], "def": [")json" +
+                           equation + R"json("]}],
+      "outputs": ["y"]})json")));
+  };
+  const std::string rows = planned_sum("y[i] = sum[j](x[i, j])"), columns = planned_sum("y[j] = sum[i](x[i, j])");
+  EXPECT_NE(rows.find("\"block\": [\"j\"]"), std::string::npos) << rows;
+  EXPECT_NE(columns.find("\"block\": [\"i\", \"j\"]"), std::string::npos) << columns;
+}
+
 TEST(PlanForCuda, AStencilIsLaunchedOnceAStep) {
   const Program p = in_place(R"(["N", "N"])",
                              "for (int t = 0; t < 5; t++) { for (int i = 1; i < N; i++) for (int j = 0; j < N; j++) "

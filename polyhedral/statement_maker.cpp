@@ -8,34 +8,12 @@
 
 #include "facet/loop_walk.hpp"
 
+#include "facet/dtype_range.hpp"
 #include "polyhedral/affine.hpp"
 
 namespace facet {
 
 namespace {
-
-std::int64_t lowest(DType t) {
-  switch (t) {
-    case DType::kI8: return std::numeric_limits<std::int8_t>::min();
-    case DType::kI16: return std::numeric_limits<std::int16_t>::min();
-    case DType::kI32: return std::numeric_limits<std::int32_t>::min();
-    case DType::kI64: return std::numeric_limits<std::int64_t>::min();
-    default: return 0;
-  }
-}
-
-std::int64_t highest(DType t) {
-  switch (t) {
-    case DType::kBool: return 1;
-    case DType::kI8: return std::numeric_limits<std::int8_t>::max();
-    case DType::kU8: return std::numeric_limits<std::uint8_t>::max();
-    case DType::kI16: return std::numeric_limits<std::int16_t>::max();
-    case DType::kU16: return std::numeric_limits<std::uint16_t>::max();
-    case DType::kI32: return std::numeric_limits<std::int32_t>::max();
-    case DType::kU32: return std::numeric_limits<std::uint32_t>::max();
-    default: return std::numeric_limits<std::int64_t>::max();
-  }
-}
 
 // Does `value` read the array it writes (not through the update form)?
 bool reads_itself(const Statement& s) {
@@ -51,8 +29,9 @@ ExprPtr identity_of(ReduceKind kind, DType type) {
     case ReduceKind::kAny: return int_literal(DType::kBool, 0);
     case ReduceKind::kAll: return int_literal(DType::kBool, 1);
     case ReduceKind::kMax:
-      return is_float(type) ? literal(type, -std::numeric_limits<double>::infinity()) : int_literal(type, lowest(type));
-    default: return is_float(type) ? literal(type, std::numeric_limits<double>::infinity()) : int_literal(type, highest(type));
+      return is_float(type) ? literal(type, -std::numeric_limits<double>::infinity()) : int_literal(type, lowest_of(type));
+    default:
+      return is_float(type) ? literal(type, std::numeric_limits<double>::infinity()) : int_literal(type, highest_of(type));
   }
 }
 

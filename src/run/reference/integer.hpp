@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "facet/dtype_range.hpp"
 #include "facet/expr.hpp"
 
 namespace facet::reference {
@@ -25,9 +26,5 @@ inline std::int64_t wrap(DType type, std::int64_t x) {
 // One operation with the result wrapped to `type`, the operands' dtype. Comparisons give 0 or 1.
 std::int64_t integer_unary(Op op, DType type, std::int64_t a);
 std::int64_t integer_binary(Op op, DType type, std::int64_t a, std::int64_t b);
-
-// The lowest and highest value of an integer dtype.
-std::int64_t lowest_of(DType type);
-std::int64_t highest_of(DType type);
 
 }  // namespace facet::reference

@@ -65,13 +65,19 @@ bool certainly_stores(const LoopList& block, const Access& place, Facts facts) {
   return false;
 }
 
-// Is the block's first access to the place a store that does not depend on what was there?
-bool begins_with_store(const LoopList& block, const Access& place) {
+// Is the block's first access to the place a store that does not depend on what was there (in loops that surely run, too)?
+bool begins_with_store(const LoopList& block, const Access& place, const Facts& facts) {
   for (const LoopPtr& n : block) {
-    if (const Sequence* s = as<Sequence>(n); s && begins_with_store(s->body, place)) return true;
+    if (const Sequence* s = as<Sequence>(n); s && begins_with_store(s->body, place, facts)) return true;
     const std::vector<Access> all = accesses_of(LoopList{n});
     const auto touches = std::count_if(all.begin(), all.end(), [&](const Access& a) { return !disjoint(a, place); });
     if (touches == 0) continue;
+    if (const For* f = as<For>(n)) {
+      if (!facts.less(f->lower, f->upper)) return false;
+      Facts inner = facts;
+      inner.add_range(f->iterator, f->lower, f->upper);
+      return begins_with_store(f->body, place, inner);
+    }
     const Store* s = as<Store>(n);
     return s && !s->update && touches == 1 && same_place(access_of(*s, place.type), place);
   }
@@ -130,11 +136,12 @@ class Registers {
     std::vector<Place> places;
     for (const Access& a : all) {
       if (!a.writes || a.atomic || a.padded || (a.lanes > 1 && a.lane_stride != 1) || inside.count(a.buffer) ||
-          known(places, a) || varies(a, inside) || !apart_from_others(a, all) || begins_with_store(f.body, a))
+          known(places, a) || varies(a, inside) || !apart_from_others(a, all))
         continue;
       Place p{a, "", false};
       Facts running = facts;
       running.add_range(f.iterator, f.lower, f.upper);
+      if (begins_with_store(f.body, a, running)) continue;
       const bool unconditional = certainly_stores(f.body, a, running);
       p.certain = (unconditional && facts.less(f.lower, f.upper)) || stored_beside(block, at, a, facts);
       if (!p.certain && !unconditional) continue;

@@ -23,11 +23,14 @@ constexpr std::int64_t kColumnSide = 32;
 constexpr double kEnoughBlocks = 96;    // most multiprocessors of a large device have work: larger tiles are better then
 constexpr double kFewColumns = 200000;  // below one full set of threads of a large device (132 x 2048)
 constexpr double kLongSum = 256;
-constexpr double kLongPart = 1024;       // iterations of a part: 32 for each of the threads that share it
-constexpr double kFewPoints = 2048;      // too few to fill the device: the inner loops must help
-constexpr double kManyPoints = 1 << 20;  // below, more threads are worth more than longer ones
-constexpr double kHostPoints = 4096;     // a launch (some microseconds) pays when so many threads share its iteration
-constexpr double kLongTotal = 1 << 17;   // shorter reductions are faster in one block than in two launches
+constexpr double kLongPart = 1024;               // iterations of a part: 32 for each of the threads that share it
+constexpr std::int64_t kMostThreads = 1024;      // of a block
+constexpr std::int64_t kResidentThreads = 2048;  // of a multiprocessor, sm_80 and sm_90
+constexpr double kFirstLevelBytes = 192 * 1024;  // what of L1 and shared memory is left for rows
+constexpr double kFewPoints = 2048;              // too few to fill the device: the inner loops must help
+constexpr double kManyPoints = 1 << 20;          // below, more threads are worth more than longer ones
+constexpr double kHostPoints = 4096;             // a launch (some microseconds) pays when so many threads share its iteration
+constexpr double kLongTotal = 1 << 17;           // shorter reductions are faster in one block than in two launches
 constexpr std::int64_t kTotalParts = 1024;
 
 std::int64_t power_at_least(double n) {
@@ -158,11 +161,19 @@ class Mapper {
     return threads;
   }
 
+  // Rows are read again by the loops that follow, and fewer, wider blocks keep the rows of all blocks of a multiprocessor in
+  // its first-level cache (rows of 32 KiB on an H200: 256 threads 0.41 ms, 512 threads 0.30 ms for a layer norm of 16384 rows).
+  static std::int64_t widened(std::int64_t threads, double row_bytes) {
+    while (threads<kMostThreads&& static_cast<double>(kResidentThreads / threads) * row_bytes> kFirstLevelBytes) threads *= 2;
+    return threads;
+  }
+
   void rows(const GpuNest& nest) {
     const std::vector<GpuSpread> spreads = nest.spreads();
     double trips = 1;
     for (const GpuSpread& s : spreads) trips = std::max(trips, nest.trips(*s.loop, s.statement));
-    const std::int64_t threads = row_threads(trips, nest.chain().empty() ? 1024 : kBlockThreads);
+    std::int64_t threads = row_threads(trips, nest.chain().empty() ? kMostThreads : kBlockThreads);
+    if (threads == kBlockThreads) threads = widened(threads, trips * 16.0 / static_cast<double>(nest.elements_a_thread()));
     if (!nest.chain().empty()) {
       const std::optional<std::pair<int, std::vector<std::string>>> grid = nest.addressed(nest.chain());
       if (!grid) return planner_.decline("gpu", nest.subject(), "no statement names its loops uniquely");

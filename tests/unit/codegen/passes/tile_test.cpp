@@ -2,6 +2,7 @@
 // trees.
 #include <gmock/gmock.h>
 
+#include "codegen/passes/context.hpp"
 #include "unit/codegen/passes/trees.hpp"
 
 namespace facet::test {
@@ -114,6 +115,26 @@ TEST(Tiles, LocalAccumulatorArrayVanishes) {
 
 // Rows depend on each other: unrolling keeps the order, and partial tiles are
 // not interleaved.
+// A copy into a tile that every iteration makes anew, behind a loop of its own: loading the tile in front of the loops would
+// read what nothing has written (random promotions of the fuzzer did).
+TEST(Tiles, APlaceThatEveryIterationOverwritesIsNotLoadedBefore) {
+  LoopProgram p;
+  p.name = "copy";
+  p.buffers = {array("x", {idx(8)}), array("tile", {idx(1)}, BufferRole::kWorkspace),
+               array("y", {idx(8)}, BufferRole::kOutput)};
+  Kernel k;
+  k.name = "k0";
+  k.buffers = {"x", "tile", "y"};
+  k.body = {loop("i", idx(0), idx(8),
+                 {loop("j", idx(0), idx(6),
+                       {put("tile", {idx(0)}, rd("x", {ix("i")})),
+                        update("y", {ix("i")}, mul(rd("tile", {idx(0)}), rd("tile", {idx(0)})))})})};
+  p.kernels = {k};
+  passes::Context context = passes::make_context(p, CpuMachine{}, nullptr);
+  const std::string text = to_text(passes::keep_in_registers(k.body, context));
+  EXPECT_EQ(text.find("= tile[0]"), std::string::npos) << text;
+}
+
 TEST(Tiles, DependentRowsAreNotJammed) {
   const ExprPtr i = add(mul(idx(4), ix("i2")), ix("i"));
   const LoopPtr nest = loop(

@@ -41,7 +41,8 @@ constexpr Row kRows[] = {
      "facet explain mlp.json\nfacet explain mlp.json --json", true},
     {"tune", "Search recipes by measurement.", "facet tune mlp.json", true},
     {"diff", "What two recipes do differently.", "facet diff a.recipe.json b.recipe.json", false},
-    {"fuzz", "Run random programs and recipes against the reference.", "facet fuzz --count 1000 --seed 7", false},
+    {"fuzz", "Run random programs and recipes against the reference.",
+     "facet fuzz --count 1000 --seed 7\nfacet fuzz --count 200 --compiled", false},
     {"doctor", "What this machine has and lacks: compilers, GPU, libraries, measured ceilings.", "facet doctor", false},
     {"selftest", "Check every operator's samples, and given programs, on the GPU (or in the GPU-mode interpreter).",
      "facet selftest --target cuda\nfacet selftest --target cuda examples/*/program.json", false},
@@ -118,6 +119,7 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
   if (verb == "run" || verb == "fuzz" || verb == "selftest")
     app->add_option("--seed", o->seed, "Seed of random inputs (default 1)")->type_name("S");
   if (verb == "explain") app->add_option("--html", o->html, "Write a page instead of text")->type_name("FILE");
+  if (verb == "fuzz") app->add_flag("--compiled", o->compiled, "Also compile the kernels and run them on 1 and 2 threads");
   if (verb == "fuzz")
     app->add_option("--count", o->count, "Pairs of programs and recipes (default 100)")
         ->type_name("N")

@@ -25,10 +25,13 @@ class FuzzRandom {
   std::uint64_t state_;
 };
 
-// A statement a step can name, with its loops.
+// A statement a step can name, with its loops (outermost first), how many of them stand directly inside each other, and the
+// arrays that it reads.
 struct FuzzStatement {
   std::string name;
   std::vector<std::string> loops;
+  std::vector<std::string> arrays;
+  std::size_t perfect = 0;
 };
 
 struct FuzzProgram {
@@ -39,7 +42,7 @@ struct FuzzProgram {
 FuzzProgram random_program(FuzzRandom& random);
 
 // Groups of one to three ops; each with steps left to the scheduler or a handful of random ones, legal or not; now and then
-// several variants. Later additions draw from `more`, later ones still from `gpu`, so that old seeds still make what they made.
-Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more, FuzzRandom& gpu);
+// several variants.
+Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random);
 
 }  // namespace facet

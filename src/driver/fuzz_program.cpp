@@ -70,7 +70,13 @@ class Maker {
       for (std::size_t a = 0; a < shape.size(); ++a)
         if (shape[a] == v.shape[d]) fitting.push_back(indices[a]);
       std::string subscript = fitting.empty() ? "0" : random_.pick(fitting);
-      if (!fitting.empty() && random_.chance(15)) subscript = v.shape[d] + " - 1 - " + subscript;
+      if (!fitting.empty() && random_.chance(15)) {
+        subscript = v.shape[d] + " - 1 - " + subscript;
+      } else if (!fitting.empty() && random_.chance(8)) {
+        subscript += random_.chance(50) ? " / 2" : " / 3";
+      } else if (!indices.empty() && v.shape[d] != "N" && random_.chance(15)) {
+        subscript = "(" + random_.pick(indices) + " + 2) % " + v.shape[d];
+      }
       text += (d ? ", " : "") + subscript;
     }
     used_.push_back(v.name);
@@ -120,7 +126,8 @@ class Maker {
                          list(std::vector<std::string>(indices.begin(), indices.end() - static_cast<long>(reduced.size()))) +
                          "] = " + value + where + ranges));
     ops_.items.push_back(std::move(op));
-    made_.statements.push_back({name, indices});
+    // The initialisation of a reduction stands between its outer loops and the reduction's own.
+    made_.statements.push_back({name, indices, in, indices.size() - reduced.size()});
     used_.clear();
     values_.push_back({name, std::vector<std::string>(shape.begin(), shape.end() - static_cast<long>(reduced.size()))});
     results_.push_back(name);
@@ -130,18 +137,31 @@ class Maker {
     const std::string name = "t" + std::to_string(number);
     const Value base = random_.pick(values_);
     const std::vector<std::string> indices(kIndices.begin(), kIndices.begin() + static_cast<long>(base.shape.size()));
-    const int kind = random_.below(10);
+    const int kind = random_.below(11);
+    if (kind == 10 && base.shape.size() == 2 && contraction(name, base)) return;
     if (kind < 3 || base.shape.empty()) {
       compute(name, base.shape, indices, {}, combine(read(base.shape, indices), read(base.shape, indices)), "");
     } else if (kind < 6) {
       reduction(name, base, indices);
-    } else if (kind < 8) {
+    } else if (kind < 8 || kind == 10) {
       const std::string left = padded(base, indices);
       used_.push_back(base.name);
       compute(name, base.shape, indices, {}, combine(left, read(base.shape, indices)), "");
     } else {
       recurrence(name, base);
     }
+  }
+
+  // base[i, k] times another matrix that has k rows; false when there is none.
+  bool contraction(const std::string& name, const Value& base) {
+    for (const Value& v : values_) {
+      if (v.shape.size() != 2 || v.shape[0] != base.shape[1]) continue;
+      used_ = {base.name, v.name};
+      compute(name, {base.shape[0], v.shape[1], base.shape[1]}, {"i", "j", "k"}, {"k"},
+              "sum[k](" + base.name + "[i, k] * " + v.name + "[k, j])", "");
+      return true;
+    }
+    return false;
   }
 
   void reduction(const std::string& name, const Value& base, const std::vector<std::string>& indices) {
@@ -174,7 +194,7 @@ class Maker {
                         sweep + name + subscript + " = " + combine(name + subscript, name + before, kPlainForms) + ";"}));
     ops_.items.push_back(std::move(op));
     tensors_.add(name, declaration(base.shape));
-    made_.statements.push_back({name, loops});
+    made_.statements.push_back({name, loops, {base.name}, loops.size()});
     values_.push_back({name, base.shape});
     results_.push_back(name);
   }

@@ -1,4 +1,7 @@
-// Random recipes over a random program: most steps name existing loops, so that legality, not spelling, is what is tried.
+// Random recipes over a random program. Names are right as far as that can be known without scheduling (loops that earlier
+// steps made are followed), so that legality, not spelling, is what is tried.
+#include <algorithm>
+
 #include "src/driver/fuzz_maker.hpp"
 
 namespace facet {
@@ -17,52 +20,6 @@ std::vector<std::string> shuffled(std::vector<std::string> list, FuzzRandom& ran
   for (std::size_t i = list.size(); i > 1; --i)
     std::swap(list[i - 1], list[static_cast<std::size_t>(random.below(static_cast<int>(i)))]);
   return list;
-}
-
-Step tile(const FuzzStatement& s, FuzzRandom& random) {
-  const int count = 1 + random.below(static_cast<int>(s.loops.size()));
-  const int first = random.below(static_cast<int>(s.loops.size()) - count + 1);
-  const std::vector<std::string> loops(s.loops.begin() + first, s.loops.begin() + first + count);
-  ArgumentList sizes;
-  for (int i = 0; i < count; ++i) sizes.push_back(number(1 + random.below(9)));
-  Step step{"tile", {}, {}};
-  step.arguments["statement"] = text(s.name);
-  step.arguments["loops"] = texts(loops);
-  step.arguments["sizes"] = Argument{std::move(sizes)};
-  return step;
-}
-
-Step loop_step(const std::string& verb, const FuzzStatement& s, FuzzRandom& random) {
-  Step step{verb, {}, {}};
-  step.arguments["statement"] = text(s.name);
-  step.arguments["loop"] = text(random.chance(25) ? random.pick(s.loops) + "t" : random.pick(s.loops));
-  return step;
-}
-
-Step reschedule(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
-  std::vector<std::string> names;
-  for (const FuzzStatement& s : group)
-    if (names.empty() || random.chance(60)) names.push_back(s.name);
-  Step step{"reschedule", {}, {}};
-  step.arguments["statements"] = texts(names);
-  if (random.chance(60)) step.arguments["fusion"] = text(random.chance(50) ? "maximal" : "minimal");
-  if (random.chance(30)) step.arguments["outer_coincidence"] = Argument{true};
-  return step;
-}
-
-Step storage_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
-  const FuzzStatement& s = random.pick(group);
-  if (random.chance(50)) {
-    Step step{"contract", {}, {}};
-    step.arguments["array"] = text(s.name);
-    return step;
-  }
-  Step step{"promote", {}, {}};
-  step.arguments["array"] = text(random.chance(50) ? random.pick(group).name : "x" + std::to_string(random.below(3)));
-  step.arguments["statement"] = text(s.name);
-  step.arguments["at"] = text(random.chance(30) ? random.pick(s.loops) + "t" : random.pick(s.loops));
-  if (random.chance(50)) step.arguments["memory"] = text("stack");
-  return step;
 }
 
 // Loops of one statement in a random form of map_gpu.
@@ -93,85 +50,186 @@ Step map_gpu(const FuzzStatement& s, FuzzRandom& random) {
   return step;
 }
 
-// Steps that older seeds do not know.
-Step later_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
-  const int kind = random.below(10);
-  if (kind < 4) return reschedule(group, random);
-  if (kind < 8) return storage_step(group, random);
-  return loop_step("distribute", random.pick(group), random);
+// A statement's loops as the steps so far leave them, if all were accepted.
+struct Nest {
+  FuzzStatement statement;
+  std::vector<std::string> chain;  // stand directly inside each other, outermost first
+  std::vector<std::string> inner;  // the loops below them
+  std::vector<std::string> tiles;
+
+  std::vector<std::string> loops() const {
+    std::vector<std::string> all = chain;
+    all.insert(all.end(), inner.begin(), inner.end());
+    return all;
+  }
+};
+
+Nest nest_of(const FuzzStatement& s) {
+  const auto border = s.loops.begin() + static_cast<long>(s.perfect);
+  return {s, {s.loops.begin(), border}, {border, s.loops.end()}, {}};
 }
 
-Step random_step(const std::vector<FuzzStatement>& group, FuzzRandom& random) {
-  const FuzzStatement& s = random.pick(group);
-  switch (random.below(9)) {
-    case 0:
-    case 1: return tile(s, random);
-    case 2: {
-      Step step{"interchange", {}, {}};
-      step.arguments["statement"] = text(s.name);
-      step.arguments["order"] = texts(shuffled(s.loops, random));
-      return step;
+class RecipeMaker {
+ public:
+  RecipeMaker(std::vector<Nest> nests, FuzzRandom& random) : nests_(std::move(nests)), random_(random) {}
+
+  std::vector<Step> make(int count) {
+    for (int i = 0; i < count; ++i) one();
+    return std::move(steps_);
+  }
+
+ private:
+  using Make = void (RecipeMaker::*)(Nest&);
+
+  void one() {
+    static constexpr Make kKinds[] = {&RecipeMaker::tile,      &RecipeMaker::interchange, &RecipeMaker::parallelize,
+                                      &RecipeMaker::vectorize, &RecipeMaker::unroll,      &RecipeMaker::skew,
+                                      &RecipeMaker::reverse,   &RecipeMaker::shift,       &RecipeMaker::promote,
+                                      &RecipeMaker::fuse,      &RecipeMaker::distribute,  &RecipeMaker::contract,
+                                      &RecipeMaker::reschedule};
+    Nest& nest = nests_[static_cast<std::size_t>(random_.below(static_cast<int>(nests_.size())))];
+    (this->*kKinds[random_.below(static_cast<int>(std::size(kKinds)))])(nest);
+  }
+
+  Step& add(const std::string& verb, const Nest& nest) {
+    steps_.push_back({verb, {}, {}});
+    steps_.back().arguments["statement"] = text(nest.statement.name);
+    return steps_.back();
+  }
+  Step& on_loop(const std::string& verb, const Nest& nest) {
+    Step& step = add(verb, nest);
+    step.arguments["loop"] = text(random_.pick(nest.loops()));
+    return step;
+  }
+
+  void tile(Nest& nest) { tile_loops(nest, 1 + random_.below(static_cast<int>(std::max<std::size_t>(nest.chain.size(), 1)))); }
+
+  void tile_loops(Nest& nest, int count) {
+    const std::vector<std::string>& from = nest.chain.empty() ? nest.inner : nest.chain;
+    const int first = random_.below(static_cast<int>(from.size()) - count + 1);
+    const std::vector<std::string> loops(from.begin() + first, from.begin() + first + count);
+    ArgumentList sizes;
+    std::vector<std::string> names;
+    for (const std::string& loop : loops) {
+      sizes.push_back(number(1 + random_.below(9)));
+      names.push_back(loop + "_" + std::to_string(made_++));
     }
-    case 3: return loop_step("parallelize", s, random);
-    case 4: {
-      Step step = loop_step("vectorize", s, random);
-      step.arguments["width"] = number(1 << (1 + random.below(4)));
-      return step;
-    }
-    case 5: {
-      Step step = loop_step("unroll", s, random);
-      if (random.chance(70)) step.arguments["factor"] = number(random.below(5));
-      return step;
-    }
-    case 6: {
-      Step step = loop_step("skew", s, random);
-      step.arguments["by"] = text(random.pick(s.loops));
-      step.arguments["factor"] = number(random.below(5) - 2);
-      return step;
-    }
-    case 7: {
-      Step step = loop_step(random.chance(50) ? "reverse" : "shift", s, random);
-      if (step.verb == "shift") step.arguments["offset"] = number(random.below(7) - 3);
-      return step;
-    }
-    default: {
-      std::vector<std::string> names;
-      std::size_t shared = s.loops.size();
-      for (const FuzzStatement& other : group) {
-        names.push_back(other.name);
-        shared = std::min(shared, other.loops.size());
-      }
-      Step step{"fuse", {}, {}};
-      step.arguments["statements"] = texts(names);
-      const int count = 1 + random.below(static_cast<int>(shared));
-      step.arguments["loops"] = texts(std::vector<std::string>(s.loops.begin(), s.loops.begin() + count));
-      return step;
+    Step& step = add("tile", nest);
+    step.arguments["loops"] = texts(loops);
+    step.arguments["sizes"] = Argument{std::move(sizes)};
+    step.arguments["names"] = texts(names);
+    nest.tiles.insert(nest.tiles.end(), names.begin(), names.end());
+    if (!nest.chain.empty()) nest.chain.insert(nest.chain.begin() + first, names.begin(), names.end());
+  }
+
+  void interchange(Nest& nest) {
+    if (nest.chain.size() < 2) return tile(nest);
+    const auto at = static_cast<std::size_t>(random_.below(static_cast<int>(nest.chain.size()) - 1));
+    std::vector<std::string> order = {nest.chain[at + 1], nest.chain[at]};
+    if (random_.chance(30)) order = shuffled(nest.chain, random_);
+    add("interchange", nest).arguments["order"] = texts(order);
+    if (order.size() == nest.chain.size()) {
+      nest.chain = order;
+    } else {
+      std::swap(nest.chain[at], nest.chain[at + 1]);
     }
   }
-}
 
-Variant random_variant(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more, FuzzRandom& gpu) {
+  void parallelize(Nest& nest) { on_loop("parallelize", nest); }
+
+  void vectorize(Nest& nest) { on_loop("vectorize", nest).arguments["width"] = number(1 << (1 + random_.below(4))); }
+
+  void unroll(Nest& nest) {
+    Step& step = on_loop("unroll", nest);
+    if (random_.chance(70)) step.arguments["factor"] = number(random_.below(5));
+  }
+
+  void skew(Nest& nest) {
+    const std::vector<std::string> loops = nest.loops();
+    if (loops.size() < 2) return tile(nest);
+    const std::vector<std::string> two = shuffled(loops, random_);
+    Step& step = add("skew", nest);
+    step.arguments["loop"] = text(two[0]);
+    step.arguments["by"] = text(two[1]);
+    step.arguments["factor"] = number(random_.below(5) - 2);
+  }
+
+  void reverse(Nest& nest) { on_loop("reverse", nest); }
+
+  void shift(Nest& nest) { on_loop("shift", nest).arguments["offset"] = number(random_.below(7) - 3); }
+
+  // A copied part needs a constant size: mostly below tiles of all loops.
+  void promote(Nest& nest) {
+    if (nest.statement.arrays.empty()) return tile(nest);
+    if (random_.chance(70) && !nest.chain.empty() && nest.tiles.empty()) tile_loops(nest, static_cast<int>(nest.chain.size()));
+    Step& step = add("promote", nest);
+    step.arguments["array"] = text(random_.pick(nest.statement.arrays));
+    step.arguments["at"] = text(nest.tiles.empty() ? random_.pick(nest.loops()) : nest.tiles.back());
+    static const std::vector<std::string> kMemories = {"stack", "l1", "l2"};
+    if (random_.chance(60)) step.arguments["memory"] = text(random_.pick(kMemories));
+  }
+
+  void fuse(Nest& nest) {
+    if (nests_.size() < 2) return tile(nest);
+    std::vector<std::string> names;
+    std::size_t shared = nest.chain.size();
+    for (const Nest& other : nests_) {
+      names.push_back(other.statement.name);
+      std::size_t common = 0;
+      while (common < shared && common < other.chain.size() && other.chain[common] == nest.chain[common]) ++common;
+      shared = common;
+    }
+    if (shared == 0) return tile(nest);
+    Step step{"fuse", {}, {}};
+    step.arguments["statements"] = texts(names);
+    const int count = 1 + random_.below(static_cast<int>(shared));
+    step.arguments["loops"] = texts(std::vector<std::string>(nest.chain.begin(), nest.chain.begin() + count));
+    steps_.push_back(std::move(step));
+  }
+
+  void distribute(Nest& nest) { on_loop("distribute", nest); }
+
+  void contract(Nest& nest) {
+    Step step{"contract", {}, {}};
+    step.arguments["array"] = text(nest.statement.name);
+    steps_.push_back(std::move(step));
+  }
+
+  void reschedule(Nest& nest) {
+    std::vector<std::string> names = {nest.statement.name};
+    for (const Nest& other : nests_)
+      if (other.statement.name != names[0] && random_.chance(60)) names.push_back(other.statement.name);
+    Step step{"reschedule", {}, {}};
+    step.arguments["statements"] = texts(names);
+    if (random_.chance(60)) step.arguments["fusion"] = text(random_.chance(50) ? "maximal" : "minimal");
+    if (random_.chance(30)) step.arguments["outer_coincidence"] = Argument{true};
+    steps_.push_back(std::move(step));
+  }
+
+  std::vector<Nest> nests_;
+  FuzzRandom& random_;
+  std::vector<Step> steps_;
+  int made_ = 0;
+};
+
+Variant random_variant(const FuzzProgram& program, FuzzRandom& random) {
   Variant variant;
   variant.groups_hole = false;
   for (std::size_t at = 0; at < program.statements.size();) {
     const std::size_t count =
         std::min<std::size_t>(static_cast<std::size_t>(1 + random.below(3)), program.statements.size() - at);
-    const std::vector<FuzzStatement> members(program.statements.begin() + static_cast<long>(at),
-                                             program.statements.begin() + static_cast<long>(at + count));
     Group group;
     group.name = "k" + std::to_string(variant.groups.size());
-    for (const FuzzStatement& s : members) group.ops.push_back(s.name);
-    group.steps_hole = random.chance(25);
-    std::vector<FuzzStatement> nests;  // scalars have no loop to name
-    for (const FuzzStatement& s : members)
-      if (!s.loops.empty()) nests.push_back(s);
-    const int steps = group.steps_hole || nests.empty() ? 0 : random.below(5);
-    for (int i = 0; i < steps; ++i) {
-      Step step = random_step(nests, random);
-      group.steps.push_back(more.chance(20) ? later_step(nests, more) : std::move(step));
+    std::vector<Nest> nests;  // scalars have no loop to name
+    for (std::size_t i = at; i < at + count; ++i) {
+      group.ops.push_back(program.statements[i].name);
+      if (!program.statements[i].loops.empty()) nests.push_back(nest_of(program.statements[i]));
     }
-    for (int i = group.steps_hole || nests.empty() ? 0 : gpu.below(6) - 3; i > 0; --i)
-      group.steps.push_back(map_gpu(gpu.pick(nests), gpu));
+    group.steps_hole = random.chance(20);
+    if (!group.steps_hole && !nests.empty()) {
+      group.steps = RecipeMaker(nests, random).make(1 + random.below(8));
+      for (int i = random.below(6) - 3; i > 0; --i) group.steps.push_back(map_gpu(random.pick(nests).statement, random));
+    }
     variant.groups.push_back(std::move(group));
     at += count;
   }
@@ -190,14 +248,14 @@ std::string random_condition(FuzzRandom& random) {
 
 }  // namespace
 
-Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random, FuzzRandom& more, FuzzRandom& gpu) {
+Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random) {
   Recipe recipe;
   if (random.chance(15)) return recipe;  // all left to the scheduler
   recipe.variants_hole = false;
-  recipe.variants.push_back(random_variant(program, random, more, gpu));
-  if (!more.chance(20)) return recipe;
-  recipe.variants.back().when = random_condition(more);
-  if (more.chance(50)) recipe.variants.push_back(random_variant(program, more, more, gpu));
+  recipe.variants.push_back(random_variant(program, random));
+  if (!random.chance(20)) return recipe;
+  recipe.variants.back().when = random_condition(random);
+  if (random.chance(50)) recipe.variants.push_back(random_variant(program, random));
   return recipe;
 }
 

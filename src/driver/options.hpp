@@ -29,6 +29,7 @@ struct Options {
   double time_budget_s = 10;
   std::uint64_t seed = 1;
   std::int64_t count = 100;  // fuzz
+  bool compiled = false;     // fuzz: kernels too, not only interpreted trees
   bool json = false;
   bool verify = false;
   bool time = false;

@@ -1,131 +1,148 @@
-// fuzz: random programs under random recipes, interpreted as loop trees, against the reference; exact equality on integers.
+// fuzz: random programs under random recipes against the reference; exact equality on integers.
 //
-// A recipe that is refused counts by step and reason; one that is accepted must give the reference's numbers without a race, an
-// uninitialised read or an access outside a buffer. A miss is shrunk (steps dropped while it stays a miss) and printed with its
-// seed, program and recipe.
+// Every step of a recipe is tried once: a refused one counts by kind and reason and is taken out, so that what remains is legal
+// and must give the reference's numbers: interpreted as loop trees and, with --compiled, as kernels on 1 and 2 threads. A miss
+// is shrunk (steps dropped while it stays a miss) and printed with its seed, program and recipe.
 #include <map>
 
-#include "codegen/cuda/map.hpp"
-#include "codegen/passes/passes.hpp"
-#include "polyhedral/facet_polyhedral.hpp"
-#include "src/driver/execute.hpp"
-#include "src/driver/fuzz_maker.hpp"
+#include "src/driver/fuzz_compiled.hpp"
+#include "src/driver/fuzz_try.hpp"
 #include "src/driver/machines.hpp"
-#include "src/driver/pipeline.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/json.hpp"
-#include "src/run/inputs.hpp"
-#include "src/run/interpret/interpret.hpp"
-#include "src/run/reference.hpp"
 
 namespace facet {
 
 namespace {
 
-constexpr std::int64_t kMaxSteps = 50000000;  // of the interpreter; a program here takes some thousands
-
-struct Tally {
-  std::map<std::string, std::int64_t> accepted, refused;  // by kind of step; refusals by "step: reason"
-};
-
-// "" when all is well, else what went wrong.
-std::string try_recipe(const Program& program, const Recipe& recipe, const ScheduleOptions& options, const HostTensors& tensors,
-                       const HostTensors& expected, Tally* tally) {
-  const Result<LegalReport> legal = check_recipe(program, recipe, options);
-  if (!legal) {
-    if (failure_of(legal.errors()[0].code) == Failure::kInternal) return to_text(legal.errors());
-    if (tally) ++tally->refused[code_name(legal.errors()[0].code)];
-    return "";
-  }
-  if (!legal->legal) {
-    if (tally) ++tally->refused[legal->verb + ": " + legal->reason];
-    return "";
-  }
-  Ledger ledger;
-  const Result<Recipe> complete = plan(program, recipe, options, ledger);
-  if (!complete) return "a legal recipe cannot be completed: " + to_text(complete.errors());
-  const Result<Scheduled> scheduled = schedule_program(program, *complete, options);
-  if (!scheduled) return "a completed recipe is refused: " + to_text(scheduled.errors());
-  if (tally)
-    for (const Variant& v : complete->variants)
-      for (const Group& g : v.groups)
-        for (const Step& s : g.steps) ++tally->accepted[s.verb];
-  const LoopProgram trees[] = {scheduled->loops, lower_for_cpu(scheduled->loops, options.machine.cpu, nullptr),
-                               map_to_gpu(scheduled->loops, options.machine.gpu, nullptr)};
-  const char* const names[] = {"as scanned", "after the loop passes", "mapped to a GPU"};
-  for (int i = 0; i < 3; ++i) {
-    HostTensors buffers = argument_values({program, "", options.sizes}, trees[i].inputs, tensors);
-    InterpretOptions interpret_options;
-    interpret_options.max_steps = kMaxSteps;
-    const Result<InterpretReport> report = interpret(trees[i], options.sizes, buffers, interpret_options);
-    if (!report) return std::string("the tree ") + names[i] + " cannot be interpreted: " + to_text(report.errors());
-    if (!report->clean()) return std::string("the tree ") + names[i] + ": " + to_text(*report);
-    for (const std::string& name : program.outputs)
-      if (buffers.at(name).bytes != expected.at(name).bytes)
-        return std::string("the tree ") + names[i] + ": " + name + " is wrong";
-  }
-  return "";
-}
-
-// Drops steps as long as the recipe stays a miss.
-Recipe shrink(const Program& program, Recipe recipe, const ScheduleOptions& options, const HostTensors& tensors,
-              const HostTensors& expected) {
-  for (bool smaller = true; smaller;) {
-    smaller = false;
-    for (Variant& v : recipe.variants)
-      for (Group& g : v.groups)
-        for (std::size_t i = 0; i < g.steps.size(); ++i) {
-          Step dropped = g.steps[i];
-          g.steps.erase(g.steps.begin() + static_cast<long>(i));
-          if (!try_recipe(program, recipe, options, tensors, expected, nullptr).empty()) {
-            smaller = true;
-            break;
-          }
-          g.steps.insert(g.steps.begin() + static_cast<long>(i), dropped);
-        }
-  }
-  return recipe;
-}
+// Pairs in one translation unit: about a second of compiling.
+constexpr std::size_t kBatch = 40;
 
 struct Miss {
-  std::uint64_t seed = 0;
-  std::string what, program, recipe;
+  FuzzPair pair;
+  std::string what;
 };
 
-// One pair. A program that is refused, or that the reference cannot evaluate, is a fault of the generator and told as a miss.
-std::string one_pair(std::uint64_t seed, const Machine& machine, Tally* tally, Miss* miss) {
-  FuzzRandom random(seed), more(~seed), gpu(seed ^ 0x5A5A5A5A5A5A5A5AULL);
-  const FuzzProgram made = random_program(random);
-  Recipe recipe = random_recipe(made, random, more, gpu);
-  miss->seed = seed;
-  miss->program = made.json;
-  miss->recipe = to_json(recipe);
-  const Result<Program> program = check_text(made.json, "fuzz.json");
-  if (!program) return "the program is refused: " + to_text(program.errors());
-  if (const Result<Done> bound = bind_conditions(*program, &recipe); !bound) return to_text(bound.errors());
-  ScheduleOptions options;
-  options.machine = machine;
-  const Result<SymbolValues> sizes = sizes_in_force(*program, {});
-  if (!sizes) return to_text(sizes.errors());
-  options.sizes = *sizes;
-  options.target = seed % 2 == 0 ? "openmp" : "cuda";  // holes are completed for it
-  const Result<HostTensors> tensors = make_inputs(*program, *sizes, seed, {});
-  if (!tensors) return to_text(tensors.errors());
-  const Result<ReferenceRun> reference = run_reference(*program, *sizes, *tensors);
-  if (!reference) return "the reference refuses it: " + to_text(reference.errors());
-  const HostTensors expected = outputs_of(*reference);
-  const std::string what = try_recipe(*program, recipe, options, *tensors, expected, tally);
-  if (!what.empty()) miss->recipe = to_json(shrink(*program, recipe, options, *tensors, expected));
-  return what;
+class Fuzzer {
+ public:
+  Fuzzer(const Options& options, const Machine& machine) : options_(options), machine_(machine) {}
+
+  // An error is a missing compiler.
+  Result<Done> run() {
+    for (std::int64_t i = 0; i < options_.count; ++i) {
+      one(options_.seed + static_cast<std::uint64_t>(i));
+      if (batch_.size() >= kBatch)
+        if (const Result<Done> done = run_batch(); !done) return done;
+    }
+    return run_batch();
+  }
+
+  Outcome outcome() const;
+
+ private:
+  void one(std::uint64_t seed) {
+    Result<FuzzPair> made = random_pair(seed, machine_, options_.compiled);
+    if (!made) {
+      FuzzPair nothing;
+      nothing.seed = seed;
+      return misses_.push_back({std::move(nothing), "no pair: " + to_text(made.errors())});
+    }
+    FuzzPair pair = std::move(*made);
+    std::string what = keep_legal_steps(&pair, &tally_);
+    if (what.empty()) what = interpreted(pair, &batch_);
+    if (what.empty()) return;
+    shrink(&pair, [&](const FuzzPair& p) { return !interpreted(p, nullptr).empty(); });
+    misses_.push_back({std::move(pair), what});
+  }
+
+  // "" or what is wrong with the interpreted trees; what is right goes to `batch` for compiling.
+  std::string interpreted(const FuzzPair& pair, FuzzBatch* batch) const {
+    const Result<FuzzTrees> trees = fuzz_trees(pair);
+    if (!trees) return "a legal recipe cannot be scheduled: " + to_text(trees.errors());
+    const std::string what = interpret_trees(pair, *trees);
+    return what.empty() && batch && options_.compiled ? batch->add(pair, trees->cpu) : what;
+  }
+
+  // Drops steps as long as the recipe stays legal and a miss.
+  template <class StaysAMiss>
+  static void shrink(FuzzPair* pair, const StaysAMiss& stays_a_miss) {
+    for (bool smaller = true; smaller;) {
+      smaller = false;
+      for (std::size_t v = 0; v < pair->recipe.variants.size(); ++v)
+        for (std::size_t g = 0; g < pair->recipe.variants[v].groups.size(); ++g)
+          for (std::size_t i = 0; i < pair->recipe.variants[v].groups[g].steps.size();) {
+            FuzzPair tried = *pair;
+            std::vector<Step>& steps = tried.recipe.variants[v].groups[g].steps;
+            steps.erase(steps.begin() + static_cast<long>(i));
+            const Result<LegalReport> legal = check_recipe(tried.loaded.program, tried.recipe, tried.options);
+            const bool drop = legal && legal->legal && stays_a_miss(tried);
+            if (drop) *pair = std::move(tried);
+            smaller = smaller || drop;
+            i += drop ? 0 : 1;
+          }
+    }
+  }
+
+  Result<Done> run_batch() {
+    Result<FuzzBatch::Misses> found = batch_.run(options_, machine_);
+    if (!found) return found.errors();
+    for (auto& [pair, what] : *found) {
+      shrink(&pair, [&](const FuzzPair& p) {
+        FuzzBatch alone;
+        const Result<FuzzTrees> trees = fuzz_trees(p);
+        if (!trees || !alone.add(p, trees->cpu).empty()) return false;
+        const Result<FuzzBatch::Misses> again = alone.run(options_, machine_);
+        return again && !again->empty();
+      });
+      misses_.push_back({std::move(pair), what});
+    }
+    return Done{};
+  }
+
+  const Options& options_;
+  const Machine& machine_;
+  FuzzTally tally_;
+  FuzzBatch batch_;
+  std::vector<Miss> misses_;
+};
+
+JsonValue counts_json(const std::map<std::string, std::int64_t>& counts) {
+  JsonValue out = JsonValue::object();
+  for (const auto& [name, count] : counts) out.add(name, JsonValue::of(count));
+  return out;
 }
 
-JsonValue counts_json(const std::map<std::string, std::int64_t>& counts, std::int64_t* sum) {
-  JsonValue out = JsonValue::object();
-  for (const auto& [name, count] : counts) {
-    out.add(name, JsonValue::of(count));
-    *sum += count;
+std::int64_t sum_of(const std::map<std::string, std::int64_t>& counts, const std::string& prefix = "") {
+  std::int64_t sum = 0;
+  for (const auto& [name, count] : counts) sum += name.compare(0, prefix.size(), prefix) == 0 ? count : 0;
+  return sum;
+}
+
+Outcome Fuzzer::outcome() const {
+  Outcome outcome;
+  outcome.status = misses_.empty() ? 0 : 1;
+  JsonValue misses = JsonValue::array();
+  for (const Miss& m : misses_) {
+    const std::string recipe = to_json(m.pair.recipe);
+    outcome.text +=
+        "MISS at --seed " + std::to_string(m.pair.seed) + " --count 1: " + m.what + "\n" + m.pair.program_text + recipe;
+    JsonValue one = JsonValue::object();
+    one.add("seed", JsonValue::of(static_cast<std::int64_t>(m.pair.seed))).add("what", JsonValue::of(m.what));
+    misses.items.push_back(one.add("program", JsonValue::of(m.pair.program_text)).add("recipe", JsonValue::of(recipe)));
   }
-  return out;
+  outcome.text += std::to_string(options_.count) + " pairs" + (options_.compiled ? ", compiled too, " : ", ") +
+                  std::to_string(misses_.size()) + " misses; " + std::to_string(sum_of(tally_.accepted)) + " steps accepted, " +
+                  std::to_string(sum_of(tally_.refused)) + " refused\n";
+  for (const auto& [verb, accepted] : tally_.accepted) {
+    const std::int64_t tried = accepted + sum_of(tally_.refused, verb + ":");
+    outcome.text += "  accepted " + verb + ": " + std::to_string(accepted) + " of " + std::to_string(tried) + ", " +
+                    std::to_string(100 * accepted / tried) + " %\n";
+  }
+  for (const auto& [name, count] : tally_.refused) outcome.text += "  refused " + name + ": " + std::to_string(count) + "\n";
+  outcome.json.add("count", JsonValue::of(options_.count)).add("compiled", JsonValue::of(options_.compiled));
+  outcome.json.add("accepted", counts_json(tally_.accepted)).add("refused", counts_json(tally_.refused));
+  outcome.json.add("misses", std::move(misses));
+  return outcome;
 }
 
 }  // namespace
@@ -133,28 +150,10 @@ JsonValue counts_json(const std::map<std::string, std::int64_t>& counts, std::in
 Result<Outcome> verb_fuzz(const Options& options) {
   const Result<Machine> machine = machine_in_force(options, false);
   if (!machine) return machine.errors();
-  Tally tally;
-  Outcome outcome;
-  JsonValue misses = JsonValue::array();
-  for (std::int64_t i = 0; i < options.count; ++i) {
-    Miss miss;
-    const std::string what = one_pair(options.seed + static_cast<std::uint64_t>(i), *machine, &tally, &miss);
-    if (what.empty()) continue;
-    outcome.status = 1;
-    outcome.text += "MISS at --seed " + std::to_string(miss.seed) + " --count 1: " + what + "\n" + miss.program + miss.recipe;
-    JsonValue one = JsonValue::object();
-    one.add("seed", JsonValue::of(static_cast<std::int64_t>(miss.seed))).add("what", JsonValue::of(what));
-    misses.items.push_back(one.add("program", JsonValue::of(miss.program)).add("recipe", JsonValue::of(miss.recipe)));
-  }
-  std::int64_t accepted = 0, refused = 0;
-  JsonValue accepted_json = counts_json(tally.accepted, &accepted), refused_json = counts_json(tally.refused, &refused);
-  outcome.text += std::to_string(options.count) + " pairs, " + std::to_string(misses.items.size()) + " misses, " +
-                  std::to_string(accepted) + " steps done, " + std::to_string(refused) + " recipes refused\n";
-  for (const auto& [name, count] : tally.accepted) outcome.text += "  done    " + name + ": " + std::to_string(count) + "\n";
-  for (const auto& [name, count] : tally.refused) outcome.text += "  refused " + name + ": " + std::to_string(count) + "\n";
-  outcome.json.add("count", JsonValue::of(options.count)).add("accepted", std::move(accepted_json));
-  outcome.json.add("refused", std::move(refused_json)).add("misses", std::move(misses));
-  return outcome;
+  Fuzzer fuzzer(options, *machine);
+  const Result<Done> done = fuzzer.run();
+  if (!done) return done.errors();
+  return fuzzer.outcome();
 }
 
 }  // namespace facet

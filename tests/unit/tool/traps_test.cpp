@@ -23,10 +23,10 @@ Machine two_cores() {
 Recipe recipe_with(const Program& p, const std::string& steps) {
   std::string ops;
   for (const Node& n : p.nodes) ops += (ops.empty() ? "\"" : ", \"") + (n.out.empty() ? n.inout[0] : n.out[0]) + "\"";
-  const Result<Recipe> r =
-      read_recipe(R"({"facet_recipe": 1, "program": null, "target": "openmp", "variants": [{"groups": [{"name": "k0", "ops": [)" + ops +
-                      R"(], "steps": [)" + steps + "]}]}]}",
-                  "recipe.json");
+  const Result<Recipe> r = read_recipe(
+      R"({"facet_recipe": 1, "program": null, "target": "openmp", "variants": [{"groups": [{"name": "k0", "ops": [)" + ops +
+          R"(], "steps": [)" + steps + "]}]}]}",
+      "recipe.json");
   EXPECT_TRUE(r) << to_text(r.errors());
   return *r;
 }

@@ -1,6 +1,8 @@
 // Expressions over lanes (see lanes.hpp).
 #include "codegen/passes/lanes.hpp"
 
+#include <algorithm>
+
 #include "facet/expr_walk.hpp"
 
 namespace facet::passes {
@@ -212,7 +214,11 @@ ExprPtr Lanes::read(const ExprPtr& e, const Place& place) {
   std::int64_t step = 0;
   const bool contiguous = innermost_step(e->name, moving, &step) && step == 1;
   copy.args = contiguous ? first_lane(moving, place) : subscripts;
-  if (invariant) copy.args.back() = splat(copy.args.back());
+  // One element for all lanes, though the iterator occurs: x[k / 2] in vectors of 2.
+  const bool still =
+      !contiguous && std::none_of(subscripts.begin(), subscripts.end(), [](const ExprPtr& s) { return s->lanes > 1; });
+  if (still && !copy.mask) copy.lanes = 1;
+  if (still && copy.mask) copy.args.back() = splat(copy.args.back());
   const ExprPtr plain = std::make_shared<const Expr>(std::move(copy));
   if (!inside || is_zero(e->pad)) return plain;
   return select(inside, plain, splat(e->pad));

@@ -88,6 +88,15 @@ TEST(Vectors, TransposedReadIsAGatherAndTransposedStoreIsOneByOne) {
   EXPECT_THAT(text, HasSubstr("c_lanes"));
 }
 
+// A quotient by the vector's own width stands still inside a vector: one element for all lanes (it was read as neighbours).
+TEST(Vectors, AQuotientByTheWidthIsOneElement) {
+  const LoopProgram p =
+      program({"N"}, {array("a", {ix("N")}), out("c", {ix("N")})},
+              {vector_loop("i", idx(0), ix("N"),
+                           {put("c", {ix("i")}, add(rd("a", {ix("i")}), rd("a", {binary(Op::kFloorDiv, ix("i"), idx(4))})))})});
+  check(p);
+}
+
 TEST(Vectors, StridedStore) {
   const LoopProgram p = program({"N"}, {array("a", {ix("N")}), out("c", {mul(idx(2), ix("N"))})},
                                 {loop("z", idx(0), mul(idx(2), ix("N")), {put("c", {ix("z")}, f32(9))}),

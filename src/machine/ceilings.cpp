@@ -86,7 +86,7 @@ Chains chains_for(const CpuMachine& machine) {
   return {chains_scalar, 1};
 }
 
-// The file that remembers a CPU's ceilings. The name holds what they depend on.
+// The file that remembers a CPU's ceilings. The name holds what they depend on, and 2 for the second way of measuring.
 std::string memory_of(const CpuMachine& machine) {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
@@ -94,7 +94,7 @@ std::string memory_of(const CpuMachine& machine) {
   if (folder.empty()) return "";
   std::string key;
   for (const char c : machine.name) key += std::isalnum(static_cast<unsigned char>(c)) ? c : '-';
-  return folder + "/facet/ceilings-" + key + "-" + machine.isa + "-" + std::to_string(machine.cores) + ".txt";
+  return folder + "/facet/ceilings-2-" + key + "-" + machine.isa + "-" + std::to_string(machine.cores) + ".txt";
 }
 
 }  // namespace

@@ -6,6 +6,18 @@ namespace facet {
 
 namespace {
 
+// The program that checks the library, the same for every target.
+void check_program(TextWriter& w, const ExportRequest& request, const std::string& target) {
+  const std::string check = "check_" + request.module->name;
+  w.line("add_executable(" + check + " main.cpp)");
+  w.line("target_compile_options(" + check + " PRIVATE -O2)");
+  w.line("target_compile_definitions(" + check + " PRIVATE FACET_FOLDER=\"${CMAKE_CURRENT_SOURCE_DIR}\")");
+  w.line("target_link_libraries(" + check + " PRIVATE " + target + ")");
+  w.line("");
+  w.line("enable_testing()");
+  w.line("add_test(NAME " + check + " COMMAND " + check + ")");
+}
+
 std::string device_cmake_text(const ExportRequest& request) {
   const std::string target = "facet_" + request.module->name;
   TextWriter w;
@@ -29,13 +41,7 @@ std::string device_cmake_text(const ExportRequest& request) {
          ")");
   w.line("target_link_libraries(" + target + " PUBLIC CUDA::cudart)");
   w.line("");
-  w.line("add_executable(check_" + request.module->name + " main.cpp)");
-  w.line("target_compile_options(check_" + request.module->name + " PRIVATE -O2)");
-  w.line("target_compile_definitions(check_" + request.module->name + " PRIVATE FACET_FOLDER=\"${CMAKE_CURRENT_SOURCE_DIR}\")");
-  w.line("target_link_libraries(check_" + request.module->name + " PRIVATE " + target + ")");
-  w.line("");
-  w.line("enable_testing()");
-  w.line("add_test(NAME check_" + request.module->name + " COMMAND check_" + request.module->name + ")");
+  check_program(w, request, target);
   return w.text();
 }
 
@@ -66,13 +72,7 @@ std::string export_cmake_text(const ExportRequest& request) {
   w.line("  target_link_libraries(" + target + " PUBLIC OpenMP::OpenMP_CXX)");
   w.line("endif()");
   w.line("");
-  w.line("add_executable(check_" + request.module->name + " main.cpp)");
-  w.line("target_compile_options(check_" + request.module->name + " PRIVATE -O2)");
-  w.line("target_compile_definitions(check_" + request.module->name + " PRIVATE FACET_FOLDER=\"${CMAKE_CURRENT_SOURCE_DIR}\")");
-  w.line("target_link_libraries(check_" + request.module->name + " PRIVATE " + target + ")");
-  w.line("");
-  w.line("enable_testing()");
-  w.line("add_test(NAME check_" + request.module->name + " COMMAND check_" + request.module->name + ")");
+  check_program(w, request, target);
   return w.text();
 }
 

@@ -62,7 +62,13 @@ class UseWalk {
     const Buffer* b = program_.find_buffer(name);
     if (!b) return;
     add_once(uses_.buffers, name);
-    for (const ExprPtr& e : CPrinter::strides_of(*b)) expr(e);
+    strides(*b, subscripts);
+  }
+  // A subscript 0 (the one slot of a contracted axis) leaves no trace of its stride in the text.
+  void strides(const Buffer& b, const std::vector<ExprPtr>& subscripts) {
+    const std::vector<ExprPtr> all = CPrinter::strides_of(b);
+    for (std::size_t d = 0; d < all.size(); ++d)
+      if (d >= subscripts.size() || subscripts[d]->op != Op::kLiteral || subscripts[d]->int_value != 0) expr(all[d]);
   }
   void expr(const ExprPtr& e) {
     walk(e, [&](const Expr& node) {
@@ -73,7 +79,8 @@ class UseWalk {
       if (node.op != Op::kRead) return;
       const Buffer* b = program_.find_buffer(node.name);
       if (!b) return;
-      if (std::find(uses_.buffers.begin(), uses_.buffers.end(), node.name) == uses_.buffers.end()) buffer(node.name, {});
+      add_once(uses_.buffers, node.name);
+      strides(*b, node.args);
       // Padded and clamped reads name the extents.
       for (const ExprPtr& extent : b->extents)
         if (node.pad || std::any_of(node.args.begin(), node.args.end(), holds_read)) expr(extent);

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "codegen/leftovers.hpp"
+
 extern char** environ;
 
 namespace facet {
@@ -47,16 +49,22 @@ ProcessResult run_process(const std::vector<std::string>& arguments, double time
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 2);
   posix_spawnattr_t attributes;  // a group of its own, so that the compiler's children end with it
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  sigset_t none;  // what the tool blocks is its own affair
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
   std::vector<char*> argv;
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
-  pid_t child = 0;
-  const int failed = posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
+  Leftover leftover;
+  const pid_t child = leftover.process([&] {
+    pid_t id = 0;
+    return posix_spawnp(&id, argv[0], &actions, &attributes, argv.data(), environ) == 0 ? id : 0;
+  });
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   close(pipe_ends[1]);
-  if (failed == 0) {
+  if (child > 0) {
     result.started = true;
     result.timed_out = collect(pipe_ends[0], timeout_s, most_output, &result.output);
     if (result.timed_out) kill(-child, SIGKILL);

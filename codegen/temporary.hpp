@@ -1,9 +1,12 @@
-// TemporaryFolder: a fresh folder under $TMPDIR or /tmp, removed with its files when the value goes.
+// TemporaryFolder: a fresh folder under $TMPDIR or /tmp, removed with its files when the value goes, or when the tool is
+// interrupted.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+
+#include "codegen/leftovers.hpp"
 
 namespace facet {
 
@@ -13,6 +16,7 @@ class TemporaryFolder {
     const char* base = std::getenv("TMPDIR");
     std::string pattern = std::string(base && *base ? base : "/tmp") + "/facet-XXXXXX";
     if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+    leftover_.folder(path_);
   }
   ~TemporaryFolder() {
     std::error_code ignored;
@@ -24,6 +28,7 @@ class TemporaryFolder {
 
  private:
   std::string path_;
+  Leftover leftover_;
 };
 
 }  // namespace facet

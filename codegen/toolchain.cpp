@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "codegen/process.hpp"
+#include "codegen/temporary.hpp"
 
 namespace facet {
 
@@ -78,17 +79,16 @@ std::string processor() {
   return text;
 }
 
-// The compile proper, into `folder` (a fresh one), then the rename of the library to `target`.
-Result<Done> compile_into(const Module& module, const Compiler& compiler, const CompileOptions& options,
-                          const std::string& folder, const std::string& target) {
-  if (Result<Done> made = make_folder(folder); !made) return made;
+// Source and header into `folder`, then the compiler: `flags`, "-o" and `output`.
+Result<Done> run_compiler(const Module& module, const Compiler& compiler, const CompileOptions& options,
+                          const std::vector<std::string>& more, const std::string& folder, const std::string& output) {
   const std::string source = folder + "/" + module.source.name;
-  const std::string library = folder + "/module.so";
   if (!write_file(source, module.source.text) || !write_file(folder + "/" + module.header.name, module.header.text))
     return diagnose(Code::kCacheUnwritable, {}, {folder, std::strerror(errno)});
   std::vector<std::string> arguments = {compiler.command};
   arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
-  arguments.insert(arguments.end(), {"-o", library, source});
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  arguments.insert(arguments.end(), {"-o", output, source});
   const ProcessResult run = run_process(arguments, options.timeout_s);
   if (!run.started) return diagnose(Code::kCompilerMissing, {}, {compiler.command});
   if (run.timed_out)
@@ -97,6 +97,17 @@ Result<Done> compile_into(const Module& module, const Compiler& compiler, const 
   if (run.status != 0)
     return diagnose(Code::kCompilerFailed, {}, {module.source.name, compiler.version, first_error(run.output)},
                     {"command: " + joined(arguments, " "), run.output.substr(0, 4000)});
+  return Done{};
+}
+
+// The compile proper, into `folder` (a fresh one), then the rename of the library to `target`.
+Result<Done> compile_into(const Module& module, const Compiler& compiler, const CompileOptions& options,
+                          const std::string& folder, const std::string& target) {
+  if (Result<Done> made = make_folder(folder); !made) return made;
+  Leftover leftover;
+  leftover.folder(folder);
+  const std::string library = folder + "/module.so";
+  if (Result<Done> done = run_compiler(module, compiler, options, {}, folder, library); !done) return done;
   if (std::rename(library.c_str(), target.c_str()) != 0)
     return diagnose(Code::kCacheUnwritable, {}, {target, std::strerror(errno)});
   return Done{};
@@ -186,6 +197,16 @@ Result<CompiledModule> compile_module(const Module& module, const CompileOptions
   }
   compiled.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return compiled;
+}
+
+Result<Assembly> compile_to_assembly(const Module& module, const CompileOptions& options) {
+  const Result<Compiler> compiler = find_compiler(options.compiler);
+  if (!compiler) return compiler.errors();
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/module.s";
+  if (Result<Done> done = run_compiler(module, *compiler, options, {"-S"}, folder.path(), file); !done) return done.errors();
+  std::ifstream in(file, std::ios::binary);
+  return Assembly{std::string(std::istreambuf_iterator<char>(in), {}), compiler->version};
 }
 
 }  // namespace facet

@@ -38,6 +38,13 @@ std::vector<std::string> host_flags(const std::string& numerics_flags, const std
 // Safe against concurrent runs: a lock file for each key, the library is renamed into place when it is whole.
 Result<CompiledModule> compile_module(const Module& module, const CompileOptions& options);
 
+struct Assembly {
+  std::string text, compiler;
+};
+
+// The module as the compiler's assembly text; nothing is kept.
+Result<Assembly> compile_to_assembly(const Module& module, const CompileOptions& options);
+
 // ${XDG_CACHE_HOME:-~/.cache}/facet, created. Fails with kCacheUnwritable.
 Result<std::string> cache_folder();
 

@@ -1,4 +1,4 @@
-// NVRTC first (no process, no files, about half a second), nvcc as the fallback.
+// NVRTC first (no process, no files, about half a second), nvcc as the fallback; clang to PTX where neither is there.
 #include "codegen/cuda/compile.hpp"
 
 #include <unistd.h>
@@ -8,8 +8,9 @@
 #include <fstream>
 #include <sstream>
 
+#include "codegen/cuda/assemble.hpp"
 #include "codegen/cuda/driver_api.hpp"
-#include "codegen/cuda/temporary.hpp"
+#include "codegen/temporary.hpp"
 #include "codegen/process.hpp"
 
 namespace facet {
@@ -17,7 +18,6 @@ namespace facet {
 namespace {
 
 constexpr double kCompileTimeoutS = 300;
-constexpr std::size_t kMostDisassembly = std::size_t{64} << 20;
 
 using Clock = std::chrono::steady_clock;
 
@@ -66,29 +66,74 @@ Result<NvrtcResult> by_nvrtc(const NvrtcApi& api, const std::string& source, con
   return result;
 }
 
-struct NvccResult {
-  std::string image, log, path;
-};
+constexpr const char* kWayOut =
+    "install the CUDA toolkit, or clang-19 for PTX alone; `facet doctor` lists what this machine has";
 
-// Compiles `source` with the given output kind ("-cubin", "-ptx") and further flags.
-Result<NvccResult> by_nvcc(const std::string& source, const std::string& arch, const CudaCompileOptions& o,
-                           const std::string& kind, const std::vector<std::string>& more) {
-  const std::string nvcc = o.nvcc.empty() ? find_cuda_tool("nvcc") : o.nvcc;
-  if (nvcc.empty()) return diagnose(Code::kNoCudaCompiler, Place{}, {"nvcc is not found"});
+// Runs a compiler on `source` in a folder of its own: `argv`, then the source's and the output's name.
+Result<std::string> by_process(std::vector<std::string> argv, const std::string& source, std::string* log) {
   const TemporaryFolder folder;
   const std::string in = folder.path() + "/kernel.cu", out = folder.path() + "/kernel.out";
   std::ofstream(in) << source;
-  std::vector<std::string> argv = {nvcc, "-std=c++17", "-DFACET_KERNELS_ONLY", "-arch=" + arch, kind, in, "-o", out};
-  for (const std::string& f : numeric_flags(o)) argv.push_back(f);
-  argv.insert(argv.end(), more.begin(), more.end());
+  argv.insert(argv.end(), {in, "-o", out});
   const ProcessResult run = run_process(argv, kCompileTimeoutS);
-  if (!run.started || run.timed_out)
-    return diagnose(Code::kProcessFailed, Place{}, {nvcc, run.timed_out ? "it did not end in time" : "it does not start"});
-  if (run.status != 0) return refused(nvcc, run.output);
+  if (!run.started || run.status == 127)
+    return diagnose(Code::kNoCudaCompiler, Place{}, {argv[0] + " does not start"}, {kWayOut});
+  if (run.timed_out) return diagnose(Code::kProcessFailed, Place{}, {argv[0], "it did not end in time"});
+  if (run.status != 0) return refused(argv[0], run.output);
   std::ifstream file(out, std::ios::binary);
   std::stringstream image;
   image << file.rdbuf();
-  return NvccResult{image.str(), run.output, nvcc};
+  *log = run.output;
+  return image.str();
+}
+
+// The first of the names that is somewhere; fails with kNoCudaCompiler.
+Result<std::string> command_of(const CudaCompileOptions& o, const std::vector<std::string>& names) {
+  if (!o.command.empty()) return o.command;
+  for (const std::string& name : names)
+    if (const std::string file = find_cuda_tool(name); !file.empty()) return file;
+  return diagnose(Code::kNoCudaCompiler, Place{}, {names[0] + " is not found"}, {kWayOut});
+}
+
+struct OutsideResult {
+  std::string image, log, compiler;
+};
+
+// `kind`: "-cubin" or "-ptx".
+Result<OutsideResult> by_nvcc(const std::string& source, const CudaCompileOptions& o, const std::string& kind) {
+  const Result<std::string> nvcc = command_of(o, {"nvcc"});
+  if (!nvcc) return nvcc.errors();
+  std::vector<std::string> argv = {*nvcc, "-std=c++17", "-DFACET_KERNELS_ONLY", "-arch=" + o.arch, kind};
+  for (const std::string& f : numeric_flags(o)) argv.push_back(f);
+  OutsideResult result;
+  Result<std::string> image = by_process(std::move(argv), source, &result.log);
+  if (!image) return image.errors();
+  result.image = std::move(*image);
+  result.compiler = "nvcc " + *nvcc;
+  return result;
+}
+
+// PTX alone; clang's own headers for the device are not used, so no CUDA installation is asked for.
+Result<OutsideResult> by_clang(const std::string& source, const CudaCompileOptions& o) {
+  const Result<std::string> clang = command_of(o, {"clang++-19", "clang++"});
+  if (!clang) return clang.errors();
+  std::vector<std::string> argv = {*clang, "-x", "cuda", "-std=c++17", "-DFACET_KERNELS_ONLY", "--cuda-gpu-arch=" + o.arch};
+  argv.insert(argv.end(), {"--cuda-device-only", "-nocudainc", "-nocudalib", "-O3", "-S", "-Wno-unknown-cuda-version"});
+  argv.push_back("-Wno-pass-failed");  // a pragma unroll is a wish: clang does not unroll around barriers and says so
+  argv.push_back(o.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
+  if (o.flush_denormals) argv.push_back("-fgpu-flush-denormals-to-zero");
+  OutsideResult result;
+  Result<std::string> image = by_process(std::move(argv), source, &result.log);
+  if (!image) return image.errors();
+  result.image = std::move(*image);
+  result.compiler = "clang " + *clang;
+  return result;
+}
+
+std::string nvrtc_name(const NvrtcApi& api) {
+  int major = 0, minor = 0;
+  api.version(&major, &minor);
+  return "nvrtc " + std::to_string(major) + "." + std::to_string(minor);
 }
 
 }  // namespace
@@ -108,100 +153,62 @@ std::string find_cuda_tool(const std::string& name) {
   return "";
 }
 
+Result<CudaCompileOptions> cuda_compiler(const std::string& text) {
+  CudaCompileOptions options;
+  if (text.empty()) return options;
+  const std::string last = text.substr(text.rfind('/') == std::string::npos ? 0 : text.rfind('/') + 1);
+  options.compiler = last == "nvrtc"               ? CudaCompiler::kNvrtc
+                     : last.rfind("nvcc", 0) == 0  ? CudaCompiler::kNvcc
+                     : last.rfind("clang", 0) == 0 ? CudaCompiler::kClang
+                                                   : CudaCompiler::kAny;
+  if (options.compiler == CudaCompiler::kAny)
+    return diagnose(Code::kBadCommandLine, Place{},
+                    {"--compiler takes nvrtc, nvcc or clang++ for the target cuda, found \"" + text + "\""});
+  if (options.compiler != CudaCompiler::kNvrtc && text != "nvcc") options.command = text;
+  return options;
+}
+
 Result<CudaBinary> compile_cuda(const std::string& source, const std::string& file_name, const CudaCompileOptions& options) {
   const Clock::time_point start = Clock::now();
-  CudaBinary binary;
+  if (options.compiler == CudaCompiler::kClang) {
+    const Result<OutsideResult> ptx = by_clang(source, options);
+    if (!ptx) return ptx.errors();
+    Result<CudaAssembly> assembly = assemble_ptx(ptx->image, options.arch);
+    if (!assembly) return assembly.errors();
+    return CudaBinary{std::move(assembly->cubin), ptx->compiler, ptx->log, ms_since(start)};
+  }
   if (options.compiler != CudaCompiler::kNvcc) {
     const Result<const NvrtcApi*> api = nvrtc_api();
     if (api) {
       Result<NvrtcResult> r = by_nvrtc(**api, source, file_name, options.arch, options, false);
       if (!r) return r.errors();
-      int major = 0, minor = 0;
-      (*api)->version(&major, &minor);
-      binary = {std::move(r->image), "nvrtc " + std::to_string(major) + "." + std::to_string(minor), std::move(r->log),
-                ms_since(start)};
-      return binary;
+      return CudaBinary{std::move(r->image), nvrtc_name(**api), std::move(r->log), ms_since(start)};
     }
     if (options.compiler == CudaCompiler::kNvrtc) return api.errors();
   }
-  Result<NvccResult> r = by_nvcc(source, options.arch, options, "-cubin", {});
+  Result<OutsideResult> r = by_nvcc(source, options, "-cubin");
   if (!r) return r.errors();
-  binary = {std::move(r->image), "nvcc " + r->path, std::move(r->log), ms_since(start)};
-  return binary;
+  return CudaBinary{std::move(r->image), std::move(r->compiler), std::move(r->log), ms_since(start)};
 }
 
-Result<std::string> compile_ptx(const std::string& source, const std::string& file_name, const CudaCompileOptions& options) {
-  std::string arch = options.arch;
-  if (arch.rfind("sm_", 0) == 0) arch.replace(0, 2, "compute");
-  if (const Result<const NvrtcApi*> api = nvrtc_api(); api && options.compiler != CudaCompiler::kNvcc) {
-    Result<NvrtcResult> r = by_nvrtc(**api, source, file_name, arch, options, true);
-    if (!r) return r.errors();
-    while (!r->image.empty() && r->image.back() == '\0') r->image.pop_back();
-    return std::move(r->image);
-  }
-  Result<NvccResult> r = by_nvcc(source, options.arch, options, "-ptx", {});
-  if (!r) return r.errors();
-  return std::move(r->image);
-}
-
-Result<std::string> disassemble(const std::string& cubin) {
-  const TemporaryFolder folder;
-  const std::string file = folder.path() + "/kernel.cubin";
-  std::ofstream(file, std::ios::binary) << cubin;
-  std::vector<std::string> argv;
-  if (const std::string tool = find_cuda_tool("cuobjdump"); !tool.empty())
-    argv = {tool, "--dump-sass", file};
-  else if (const std::string other = find_cuda_tool("nvdisasm"); !other.empty())
-    argv = {other, file};
-  else
-    return diagnose(Code::kNoCudaCompiler, Place{}, {"neither cuobjdump nor nvdisasm is found"});
-  ProcessResult run = run_process(argv, kCompileTimeoutS, kMostDisassembly);
-  if (!run.started || run.timed_out || run.status != 0) return diagnose(Code::kProcessFailed, Place{}, {argv[0], run.output});
-  return std::move(run.output);
-}
-
-Result<std::vector<CudaResources>> cuda_resources(const std::string& source, const CudaCompileOptions& options) {
-  Result<NvccResult> r = by_nvcc(source, options.arch, options, "-cubin", {"-Xptxas", "-v"});
-  if (!r) return r.errors();
-  return parse_ptxas(r->log);
-}
-
-namespace {
-
-// The integer in front of `unit` in the line, 0 when it is not there.
-std::int64_t number_before(const std::string& line, const std::string& unit) {
-  const std::size_t end = line.find(unit);
-  if (end == std::string::npos) return 0;
-  std::size_t start = end;
-  while (start > 0 && line[start - 1] >= '0' && line[start - 1] <= '9') --start;
-  return start == end ? 0 : std::stoll(line.substr(start, end - start));
-}
-
-}  // namespace
-
-std::vector<CudaResources> parse_ptxas(const std::string& log) {
-  std::vector<CudaResources> kernels;
-  std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);) {
-    const std::string mark = "Compiling entry function '";
-    if (const std::size_t at = line.find(mark); at != std::string::npos) {
-      const std::size_t start = at + mark.size();
-      kernels.emplace_back();
-      kernels.back().kernel = line.substr(start, line.find('\'', start) - start);
-    }
-    if (kernels.empty()) continue;
-    CudaResources& k = kernels.back();
-    if (line.find("bytes stack frame") != std::string::npos) {
-      k.stack_bytes = number_before(line, " bytes stack frame");
-      k.spill_store_bytes = number_before(line, " bytes spill stores");
-      k.spill_load_bytes = number_before(line, " bytes spill loads");
-    }
-    if (line.find(" registers") != std::string::npos && line.find("Used ") != std::string::npos) {
-      k.registers = static_cast<int>(number_before(line, " registers"));
-      k.shared_bytes = number_before(line, " bytes smem");
+Result<CudaPtx> compile_ptx(const std::string& source, const std::string& file_name, const CudaCompileOptions& options) {
+  const bool any = options.compiler == CudaCompiler::kAny;
+  if (any || options.compiler == CudaCompiler::kNvrtc) {
+    const Result<const NvrtcApi*> api = nvrtc_api();
+    if (!api && !any) return api.errors();
+    if (api) {
+      std::string arch = options.arch;
+      if (arch.rfind("sm_", 0) == 0) arch.replace(0, 2, "compute");
+      Result<NvrtcResult> r = by_nvrtc(**api, source, file_name, arch, options, true);
+      if (!r) return r.errors();
+      while (!r->image.empty() && r->image.back() == '\0') r->image.pop_back();
+      return CudaPtx{std::move(r->image), nvrtc_name(**api)};
     }
   }
-  return kernels;
+  const bool nvcc = options.compiler == CudaCompiler::kNvcc || (any && !find_cuda_tool("nvcc").empty());
+  Result<OutsideResult> r = nvcc ? by_nvcc(source, options, "-ptx") : by_clang(source, options);
+  if (!r) return r.errors();
+  return CudaPtx{std::move(r->image), std::move(r->compiler)};
 }
 
 }  // namespace facet

@@ -82,7 +82,9 @@ void add_common(CLI::App* app, Options* o) {
   app->add_option("--threads", o->threads, "Threads to use (default: all this process may use)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
-  app->add_option("--compiler", o->compiler, "C++ compiler to use instead of the in-process one")->type_name("CXX");
+  app->add_option("--compiler", o->compiler,
+                  "C++ compiler to use instead of the in-process one; for cuda nvrtc, nvcc or clang++")
+      ->type_name("CXX");
   app->add_option("--time-budget", o->time_budget_s, "Seconds for analysis, planning and printing (default 10)")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1e6));
@@ -98,7 +100,9 @@ void add_program_options(CLI::App* app, Options* o) {
   app->add_option("--fusion", o->fusion, "off: every op is its own kernel")
       ->type_name("on|off")
       ->check(CLI::IsMember(kSwitches));
-  app->add_option("--emit", o->emit, "Also write ptx, sass or asm (comma-separated)")->type_name("KINDS");
+  app->add_option("--emit", o->emit,
+                  "compile: also write ptx, sass (cuda) or asm (openmp), comma-separated, and say what the kernels take")
+      ->type_name("KINDS");
   app->add_flag("--measure", o->measure, "Measure candidates while planning");
 }
 

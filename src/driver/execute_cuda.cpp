@@ -14,6 +14,8 @@ constexpr int kWarmUp = 3, kRepeats = 15;
 
 Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, const Machine& machine,
                                const HostTensors& tensors) {
+  const Result<CudaCompileOptions> compiler = cuda_compiler(options.compiler);
+  if (!compiler) return compiler.errors();
   const Result<CudaDevice> device = cuda_device();
   if (!device) return device.errors();
   Machine target = machine;
@@ -29,6 +31,7 @@ Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, con
   if (!module) return module.errors();
   CudaRunRequest request;
   CudaCompileOptions& how = request.options.compile;
+  how = *compiler;
   how.arch = options.target.find(':') == std::string::npos ? "" : options.target.substr(options.target.find(':') + 1);
   how.contract = loaded.program.numerics.contract;
   how.flush_denormals = loaded.program.numerics.flush_denormals;

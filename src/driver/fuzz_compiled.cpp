@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "codegen/cuda/temporary.hpp"
+#include "codegen/temporary.hpp"
 #include "codegen/openmp/jit_client.hpp"
 #include "codegen/openmp/print.hpp"
 #include "codegen/openmp/runner.hpp"

@@ -1,9 +1,9 @@
 // compile: the folder a user takes away: sources, header, manifest, CMake file, self-checking main, weight files.
-#include "codegen/cuda/compile.hpp"
 #include "codegen/cuda/print.hpp"
 #include "codegen/export.hpp"
 #include "codegen/openmp/print.hpp"
 #include "src/driver/build.hpp"
+#include "src/driver/emit.hpp"
 #include "src/driver/machines.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/files.hpp"
@@ -135,14 +135,27 @@ Result<std::map<std::string, std::string>> write_weights(const Loaded& loaded, F
   return files;
 }
 
-Result<Done> write_openmp(const Loaded& loaded, const Options& options, const Built& built, Folder* folder) {
-  if (!options.emit.empty()) return diagnose(Code::kNotInThisVersion, {}, {"--emit " + options.emit + " for openmp"});
+Result<Emitted> with_rest(const std::string& manifest, Emitted emitted, Folder* folder) {
+  std::vector<std::pair<std::string, std::string>> files = {{"manifest.json", manifest}};
+  files.insert(files.end(), emitted.files.begin(), emitted.files.end());
+  for (const auto& [name, text] : files) {
+    const Result<Done> written = folder->write(name, text);
+    if (!written) return written.errors();
+  }
+  return emitted;
+}
+
+// Each writes the folder and gives what --emit reports. What may fail for want of a compiler comes first: no half a folder.
+Result<Emitted> write_openmp(const Loaded& loaded, const Options& options, const Machine& machine, const Built& built,
+                             Folder* folder) {
   PrintOptions print;
   Result<HostTensors> constants = embedded_constants(loaded);
   if (!constants) return constants.errors();
   print.constants = std::move(*constants);
   const Result<Module> module = print_openmp(built.loops, print);
   if (!module) return module.errors();
+  Result<Emitted> emitted = emit_openmp(loaded, options, machine, *module);
+  if (!emitted) return emitted;
   const Result<std::map<std::string, std::string>> weights = write_weights(loaded, folder);
   if (!weights) return weights.errors();
   ExportRequest request;
@@ -153,35 +166,15 @@ Result<Done> write_openmp(const Loaded& loaded, const Options& options, const Bu
   request.weight_files = *weights;
   for (const SourceFile& file : export_files(request)) {
     const Result<Done> written = folder->write(file.name, file.text);
-    if (!written) return written;
+    if (!written) return written.errors();
   }
   const Result<std::string> manifest = manifest_text(loaded, options, built, *module, nullptr);
   if (!manifest) return manifest.errors();
-  return folder->write("manifest.json", *manifest);
+  return with_rest(*manifest, std::move(*emitted), folder);
 }
 
-Result<Done> write_emitted(const Options& options, const CudaModule& module, const CudaCompileOptions& how, Folder* folder) {
-  for (std::size_t at = 0; at < options.emit.size();) {
-    const std::size_t comma = std::min(options.emit.find(',', at), options.emit.size());
-    const std::string kind = options.emit.substr(at, comma - at);
-    at = comma + 1;
-    Result<std::string> text =
-        diagnose(Code::kBadCommandLine, {}, {"--emit takes ptx and sass for cuda, found \"" + kind + "\""});
-    if (kind == "ptx") text = compile_ptx(module.module.source.text, module.module.source.name, how);
-    if (kind == "sass") {
-      const Result<CudaBinary> binary = compile_cuda(module.module.source.text, module.module.source.name, how);
-      if (!binary) return binary.errors();
-      text = disassemble(binary->cubin);
-    }
-    if (!text) return text.errors();
-    const Result<Done> written = folder->write(module.module.name + "." + kind, *text);
-    if (!written) return written;
-  }
-  return Done{};
-}
-
-Result<Done> write_cuda(const Loaded& loaded, const Options& options, const Machine& machine, const Built& built,
-                        Folder* folder) {
+Result<Emitted> write_cuda(const Loaded& loaded, const Options& options, const Machine& machine, const Built& built,
+                           Folder* folder) {
   CudaPrintOptions print;
   print.machine = machine.gpu;
   Result<HostTensors> constants = embedded_constants(loaded);
@@ -189,6 +182,8 @@ Result<Done> write_cuda(const Loaded& loaded, const Options& options, const Mach
   print.constants = std::move(*constants);
   const Result<CudaModule> module = print_cuda(built.loops, print);
   if (!module) return module.errors();
+  Result<Emitted> emitted = emit_cuda(loaded, options, *module);
+  if (!emitted) return emitted;
   const Result<std::map<std::string, std::string>> weights = write_weights(loaded, folder);
   if (!weights) return weights.errors();
   ExportRequest request;
@@ -198,16 +193,11 @@ Result<Done> write_cuda(const Loaded& loaded, const Options& options, const Mach
   request.weight_files = *weights;
   for (const SourceFile& file : export_files(request)) {
     const Result<Done> written = folder->write(file.name, file.text);
-    if (!written) return written;
+    if (!written) return written.errors();
   }
-  CudaCompileOptions how;
-  if (const std::size_t colon = options.target.find(':'); colon != std::string::npos)
-    how.arch = options.target.substr(colon + 1);
-  const Result<Done> emitted = write_emitted(options, *module, how, folder);
-  if (!emitted) return emitted;
   const Result<std::string> manifest = manifest_text(loaded, options, built, module->module, &module->kernels);
   if (!manifest) return manifest.errors();
-  return folder->write("manifest.json", *manifest);
+  return with_rest(*manifest, std::move(*emitted), folder);
 }
 
 }  // namespace
@@ -216,6 +206,8 @@ Result<Outcome> verb_compile(const Options& options) {
   if (target_base(options) == "reference")
     return diagnose(Code::kBadCommandLine, {}, {"the target reference has no sources to write"},
                     {"use --target openmp or --target cuda"});
+  const Result<std::vector<std::string>> kinds = emit_kinds(options);
+  if (!kinds) return kinds.errors();
   const Result<Loaded> loaded = load_program(options);
   if (!loaded) return loaded.errors();
   const Result<Machine> machine = machine_in_force(options, false);
@@ -225,13 +217,15 @@ Result<Outcome> verb_compile(const Options& options) {
   const Result<Done> made = make_folder(options.output);
   if (!made) return made.errors();
   Folder folder{options.output, {}};
-  const Result<Done> written = target_base(options) == "cuda" ? write_cuda(*loaded, options, *machine, *built, &folder)
-                                                              : write_openmp(*loaded, options, *built, &folder);
+  const Result<Emitted> written = target_base(options) == "cuda" ? write_cuda(*loaded, options, *machine, *built, &folder)
+                                                                 : write_openmp(*loaded, options, *machine, *built, &folder);
   if (!written) return written.errors();
   Outcome outcome;
   for (const std::string& file : folder.files) outcome.text += "wrote " + options.output + "/" + file + "\n";
+  outcome.text += written->report;
   outcome.json.add("program", JsonValue::of(loaded->program.name)).add("target", JsonValue::of(options.target));
   outcome.json.add("folder", JsonValue::of(options.output)).add("files", JsonValue::array_of(folder.files));
+  if (!options.emit.empty()) outcome.json.add("emitted", written->json);
   return outcome;
 }
 

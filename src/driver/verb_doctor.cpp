@@ -43,6 +43,12 @@ std::vector<Finding> findings() {
                   "the target cuda needs an NVIDIA GPU and its driver; sources can be written without them"});
   const std::string nvcc = find_cuda_tool("nvcc");
   list.push_back({"nvcc", !nvcc.empty(), nvcc.empty() ? "not found" : nvcc, "install the CUDA toolkit, or use NVRTC alone"});
+  for (const auto& [tool, use] :
+       {std::pair{"ptxas", "the resource report of compile --emit"}, {"nvdisasm", "compile --emit sass"}}) {
+    const std::string file = find_cuda_tool(tool);
+    list.push_back({tool, !file.empty(), file.empty() ? "not found" : file,
+                    std::string("install the CUDA toolkit; ") + use + " needs it"});
+  }
   return list;
 }
 

@@ -6,8 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "codegen/cuda/assemble.hpp"
 #include "codegen/cuda/compile.hpp"
-#include "codegen/cuda/temporary.hpp"
+#include "codegen/temporary.hpp"
 #include "codegen/process.hpp"
 #include "support/gpu_trees.hpp"
 
@@ -152,8 +153,14 @@ TEST(CompileCuda, ClangToPtx) {
 }
 
 TEST(CompileCuda, ResourceReport) {
-  const Result<std::vector<CudaResources>> r = cuda_resources(printed(transpose(true, true)).module.source.text, {});
-  if (!r) GTEST_SKIP() << "nvcc is not installed";
+  if (find_cuda_tool("ptxas").empty()) GTEST_SKIP() << "ptxas is not installed";
+  const CudaModule m = printed(transpose(true, true));
+  const Result<CudaPtx> ptx = compile_ptx(m.module.source.text, m.module.source.name, {});
+  ASSERT_TRUE(ptx.ok()) << to_text(ptx.errors());
+  const Result<CudaAssembly> assembly = assemble_ptx(ptx->text, "sm_90");
+  ASSERT_TRUE(assembly.ok()) << to_text(assembly.errors());
+  EXPECT_GT(assembly->cubin.size(), 100u);
+  const std::vector<CudaResources>* r = &assembly->resources;
   ASSERT_EQ(r->size(), 1u);
   EXPECT_EQ((*r)[0].kernel, "facet_test_k0");
   EXPECT_GT((*r)[0].registers, 4);

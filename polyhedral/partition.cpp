@@ -23,6 +23,11 @@ std::vector<std::string> results_of(const Node& n) {
   return names;
 }
 
+// The tensor's first writer has its name, further ones have numbers.
+std::string numbered(const std::string& tensor, int writers_above) {
+  return writers_above == 0 ? tensor : tensor + "." + std::to_string(writers_above);
+}
+
 // Does the node read `tensor` with its first left index in the first dimension of the read: T[i, ..] -> U[i, ..]?
 bool aligned_read(const Node& node, const std::string& tensor) {
   for (const Equation& q : node.equations) {
@@ -54,6 +59,17 @@ std::string node_tensor(const Node& node) {
   for (const std::string& t : node.out)
     if (!t.empty()) return t;
   return node.inout.empty() ? "" : node.inout[0];
+}
+
+std::vector<std::string> node_names(const Program& program) {
+  std::vector<std::string> names;
+  std::map<std::string, int> writers;  // tensor -> nodes above that define or update it
+  for (const Node& n : program.nodes) {
+    const std::string tensor = node_tensor(n);
+    names.push_back(numbered(tensor, writers[tensor]));
+    for (const std::string& t : results_of(n)) ++writers[t];
+  }
+  return names;
 }
 
 std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& options, Ledger& ledger) {
@@ -99,9 +115,10 @@ std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& 
 }
 
 Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const std::vector<Group>& groups) {
-  std::map<std::string, int> node_of;
+  const std::vector<std::string> names = node_names(program);
+  std::map<std::string, int> node_of, writers;
   for (std::size_t n = 0; n < program.nodes.size(); ++n)
-    for (const std::string& t : results_of(program.nodes[n])) node_of[t] = static_cast<int>(n);
+    for (const std::string& t : results_of(program.nodes[n])) node_of[numbered(t, writers[t]++)] = static_cast<int>(n);
   std::vector<NodeGroup> list;
   std::map<int, int> placed;  // node -> group
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -120,12 +137,12 @@ Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const st
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
     const Node& node = program.nodes[n];
     const auto it = placed.find(static_cast<int>(n));
-    if (it == placed.end()) return diagnose(Code::kBadGroups, {}, {"'" + node_tensor(node) + "' is in no group"});
+    if (it == placed.end()) return diagnose(Code::kBadGroups, {}, {"'" + names[n] + "' is in no group"});
     for (const std::vector<std::string>* reads : {&node.in, &node.inout})
       for (const std::string& t : *reads)
         if (const auto w = writer.find(t); w != writer.end() && w->second > it->second)
           return diagnose(Code::kBadGroups, groups[static_cast<std::size_t>(it->second)].place,
-                          {"'" + node_tensor(node) + "' runs before '" + t + "', which it reads"});
+                          {"'" + names[n] + "' runs before '" + t + "', which it reads"});
     for (const std::string& t : results_of(node)) writer[t] = it->second;
   }
   return list;

@@ -18,10 +18,14 @@ struct NodeGroup {
 // group stays small; every decision goes to the ledger.
 std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& options, Ledger& ledger);
 
-// The groups a recipe names: "ops" are the tensors the nodes define. An error names what is missing, unknown or out of order.
+// The groups a recipe names: "ops" are the tensors the nodes define (node_names). An error names what is missing, unknown or
+// out of order.
 Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const std::vector<Group>& groups);
 
-// The tensors that stand for a node in a recipe's "ops".
+// The first tensor that a node defines or updates.
 std::string node_tensor(const Node& node);
+
+// What stands for each node in a recipe's "ops": its first tensor; "T.1", "T.2" for the further nodes that update T.
+std::vector<std::string> node_names(const Program& program);
 
 }  // namespace facet

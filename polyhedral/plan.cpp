@@ -55,10 +55,11 @@ Result<Done> complete(Variant& v, const Program& program, const ReaderIndex& rea
   std::vector<NodeGroup> groups;
   if (v.groups_hole) {
     groups = partition(program, options, ledger);
+    const std::vector<std::string> names = node_names(program);
     for (const NodeGroup& g : groups) {
       Group made;
       made.name = g.name;
-      for (const int n : g.nodes) made.ops.push_back(node_tensor(program.nodes[static_cast<std::size_t>(n)]));
+      for (const int n : g.nodes) made.ops.push_back(names[static_cast<std::size_t>(n)]);
       v.groups.push_back(std::move(made));
     }
     v.groups_hole = false;

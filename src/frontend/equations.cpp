@@ -9,13 +9,13 @@ namespace facet {
 
 namespace {
 
-// The left side: NAME, NAME[] or NAME[i, j].
+// The left side: NAME[] or NAME[i, j].
 bool parse_left(ExpressionParser& parser, EquationLine* line, const SourceText& source) {
   if (parser.peek().kind != TokenKind::kName) return parser.fail("the name that this equation defines"), false;
   const Token name = parser.take();
   line->target = name.text;
   line->target_offset = name.offset;
-  if (!parser.accept("[")) return true;
+  if (!parser.expect("[", "'['; one element is written " + name.text + "[] = ...")) return false;
   if (parser.accept("]")) return true;
   do {
     const Token& token = parser.peek();

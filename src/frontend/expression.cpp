@@ -113,7 +113,11 @@ SyntaxPtr ExpressionParser::finish(SyntaxPtr node) {
   return node;
 }
 
-SyntaxPtr ExpressionParser::expression() { return language_ == Language::kC ? conditional() : binary(0); }
+SyntaxPtr ExpressionParser::expression() {
+  const Deeper deeper(&brackets_);
+  if (brackets_ > kMaxBrackets + 1) return fail(Code::kTextTooDeep, peek().offset, {std::to_string(kMaxBrackets)});
+  return language_ == Language::kC ? conditional() : binary(0);
+}
 
 SyntaxPtr ExpressionParser::conditional() {
   SyntaxPtr condition = binary(0);

@@ -75,6 +75,8 @@ struct Syntax {
 
 // Deeper trees are refused: every later stage walks trees recursively. A sum of 1000 terms has 1000 levels.
 constexpr int kMaxDepth = 1000;
+// Brackets inside brackets (contract P3).
+constexpr int kMaxBrackets = 256;
 
 // A parser over one token list. The first error ends the parse: the functions then return null and `errors` is not empty.
 class ExpressionParser {
@@ -114,6 +116,7 @@ class ExpressionParser {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  int brackets_ = 0;
   Diagnostics errors_;
 };
 

@@ -45,7 +45,9 @@ constexpr Row kRows[] = {
      "facet fuzz --count 1000 --seed 7\nfacet fuzz --count 200 --compiled", false},
     {"doctor", "What this machine has and lacks: compilers, GPU, libraries, measured ceilings.", "facet doctor", false},
     {"selftest", "Check every operator's samples, and given programs, on the GPU (or in the GPU-mode interpreter).",
-     "facet selftest --target cuda\nfacet selftest --target cuda examples/*/program.json", false},
+     "facet selftest --target cuda\nfacet selftest --target cuda examples/*/program.json\n"
+     "facet selftest --sweep --sample 500 --seed 3\nfacet selftest --sweep --op conv",
+     false},
     {"import", "Read a program from C or ONNX.", "facet import c kernel.c -o kernel.json", false},
     {"completion", "Print a completion script for bash or zsh.",
      "source <(facet completion bash)\nfacet completion zsh > ~/.zsh/completions/_facet", false},
@@ -132,6 +134,12 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
   if (verb == "selftest") {
     app->add_option("programs", o->files, "Program files to check as well")->expected(0, -1)->type_name("PROGRAM...");
     app->add_option("--target", o->target, "cuda runs on the GPU; anything else is the GPU-mode interpreter")->type_name("T");
+    app->add_flag("--sweep", o->sweep,
+                  "Every operator in every dtype and kind of shape; without a GPU also as compiled host kernels");
+    app->add_option("--sample", o->sample, "Only N cases of the sweep, chosen by the seed")
+        ->type_name("N")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
+    app->add_option("--op", o->op, "Only this operator")->type_name("NAME");
   }
   if (verb == "import") {
     app->add_option("source", o->files, "c or onnx, and the file")->required()->expected(2)->type_name("c|onnx FILE");

@@ -30,6 +30,9 @@ struct Options {
   std::uint64_t seed = 1;
   std::int64_t count = 100;  // fuzz
   bool compiled = false;     // fuzz: kernels too, not only interpreted trees
+  bool sweep = false;        // selftest: every dtype and kind of shape
+  std::int64_t sample = 0;   // selftest: only so many cases of the sweep; 0 is all
+  std::string op;            // selftest: only this operator; "" is all
   bool json = false;
   bool verify = false;
   bool time = false;

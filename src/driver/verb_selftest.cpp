@@ -1,10 +1,13 @@
 // selftest: every operator's samples and the given programs on the GPU, or in the GPU-mode interpreter, in one process.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 #include "codegen/cuda/runner.hpp"
 #include "src/driver/gpu_selftest.hpp"
+#include "src/driver/sweep.hpp"
 #include "src/driver/verbs.hpp"
+#include "src/ops/op_table.hpp"
 
 namespace facet {
 
@@ -30,6 +33,18 @@ void add(Summary* s, const GpuCaseResult& r) {
 
 void tell(const std::string& progress) { std::fprintf(stderr, "selftest: %s\n", progress.c_str()); }
 
+// The samples of the table, or the sweep, of all operators or of one.
+Result<std::vector<GpuCase>> cases_of(const Options& options) {
+  const OpDef* op = options.op.empty() ? nullptr : find_op(options.op);
+  if (!options.op.empty() && !op) return unknown_op(options.op, {});
+  const std::string name = op ? op->name : "";
+  if (options.sweep) return sweep_programs(options.sample, options.seed, name);
+  std::vector<GpuCase> cases = operator_cases();
+  const auto others = [&](const GpuCase& c) { return op && c.program.nodes[0].op != name; };
+  cases.erase(std::remove_if(cases.begin(), cases.end(), others), cases.end());
+  return cases;
+}
+
 }  // namespace
 
 Result<Outcome> verb_selftest(const Options& options) {
@@ -42,7 +57,9 @@ Result<Outcome> verb_selftest(const Options& options) {
     where = device->name + " (" + device->arch + ", driver " + device->driver + ")";
     target = "cuda:" + device->arch;
   }
-  std::vector<GpuCase> cases = operator_cases();
+  const Result<std::vector<GpuCase>> chosen = cases_of(options);
+  if (!chosen) return chosen.errors();
+  std::vector<GpuCase> cases = *chosen;
   for (const std::string& file : options.files) {
     Result<GpuCase> one = file_case(file, kLargest);
     if (!one) return one.errors();
@@ -60,6 +77,12 @@ Result<Outcome> verb_selftest(const Options& options) {
     for (std::size_t i = 0; i < cases.size(); ++i) {
       if (i % 100 == 0) tell("interpreted " + std::to_string(i) + " of " + std::to_string(cases.size()) + " cases");
       add(&summary, check_in_interpreter(cases[i], options.seed));
+    }
+    if (options.sweep) {
+      const Result<std::vector<GpuCaseResult>> results = check_compiled(cases, options, tell);
+      if (!results) return results.errors();
+      for (const GpuCaseResult& r : *results) add(&summary, r);
+      where += " and as host kernels";
     }
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

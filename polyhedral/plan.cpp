@@ -22,6 +22,7 @@ std::vector<Step> plan_group(Schedule schedule, const ScheduleOptions& options, 
   if (options.target.rfind("cuda", 0) == 0) {
     plan_fusion(planner);
     plan_gpu_order(planner);
+    plan_gpu_nests(planner);
     plan_contraction_of_arrays(planner);
     plan_gpu(planner);
     return planner.steps();

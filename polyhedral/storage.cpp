@@ -169,6 +169,12 @@ isl::map footprint(const Schedule& schedule, const std::string& array, int at) {
   return all ? *all : isl::map();
 }
 
+void follow_scalars(Schedule& next) {
+  for (StorageMap& m : next.storage)
+    if (m.kind == StorageMap::Kind::kContract && m.sizes.empty() && next.scop->arrays.at(m.array).scalar)
+      m.at = common_loop(next, m.array);
+}
+
 std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next) {
   for (std::size_t i = 0; i < next.storage.size(); ++i) {
     StorageMap& m = next.storage[i];

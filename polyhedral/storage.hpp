@@ -21,6 +21,10 @@ std::vector<std::int64_t> element_of(const Schedule& schedule, const Dependence&
 // The part of `array` that the statements below loop `at` touch, per iteration: { [outer loops] -> A[element] }.
 isl::map footprint(const Schedule& schedule, const std::string& array, int at);
 
+// Block-scope scalars (a contracted array without sizes: one element an iteration of `at`) live where a step has moved their
+// accesses: at the innermost loop around all of them.
+void follow_scalars(Schedule& next);
+
 // Fits the boxes of `next` whose surrounding loops differ from `before`: their offsets are functions of these loops' values.
 // Names the array whose promoted part has no constant size any more.
 std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next);

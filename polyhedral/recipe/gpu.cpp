@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "polyhedral/recipe/gpu_nest.hpp"
+#include "polyhedral/recipe/gpu_time.hpp"
 
 namespace facet {
 
@@ -29,7 +29,6 @@ constexpr std::int64_t kResidentThreads = 2048;  // of a multiprocessor, sm_80 a
 constexpr double kFirstLevelBytes = 192 * 1024;  // what of L1 and shared memory is left for rows
 constexpr double kFewPoints = 2048;              // too few to fill the device: the inner loops must help
 constexpr double kManyPoints = 1 << 20;          // below, more threads are worth more than longer ones
-constexpr double kHostPoints = 4096;             // a launch (some microseconds) pays when so many threads share its iteration
 constexpr double kLongTotal = 1 << 17;           // shorter reductions are faster in one block than in two launches
 constexpr std::int64_t kTotalParts = 1024;
 
@@ -67,16 +66,16 @@ class Mapper {
     if (!nest.known()) return planner_.decline("gpu", nest.subject(), "the budget is used up: one thread");
     if (nest.chain().empty()) {
       if (total(nest)) return;
-      const double inner = nest.parallel_points(node->children[0]);
-      if (inner >= kHostPoints) {
+      if (launches_pay(nest, node)) {
         planner_.decline("gpu", nest.subject(),
-                         "it carries dependences: launched once an iteration, with " + count_text(inner) + " points inside");
+                         "it carries dependences: launched once an iteration, with " +
+                             count_text(nest.parallel_points(node->children[0])) + " points inside");
         return map(node->children[0]);
       }
       return rows(nest);
     }
     if (tiles(nest) || columns(nest)) return;
-    if (nest.prefers_rows(kFewPoints)) return rows(nest);
+    if (nest.prefers_rows(kFewPoints) && !nest.spreads().empty()) return rows(nest);
     points(nest);
   }
 

@@ -36,7 +36,23 @@ double along_memory(const Schedule& schedule, const Statement& s, const std::str
 
 GpuNest::GpuNest(const GroupPlanner& planner, const TreePtr& nest)
     : schedule_(planner.schedule()), model_(planner.model()), nest_(nest), body_(nest) {
-  known_ = guarded("GPU policy", planner.budget(), [&] { carried_ = carried_dependences(schedule_); }).ok();
+  auto carried = std::make_shared<std::map<int, Carried>>();
+  known_ = guarded("GPU policy", planner.budget(), [&] { *carried = carried_dependences(schedule_); }).ok();
+  carried_ = std::move(carried);
+  find_chain();
+}
+
+GpuNest::GpuNest(const GpuNest& other, const TreePtr& nest)
+    : schedule_(other.schedule_),
+      model_(other.model_),
+      nest_(nest),
+      body_(nest),
+      carried_(other.carried_),
+      known_(other.known_) {
+  find_chain();
+}
+
+void GpuNest::find_chain() {
   while (known_ && body_->kind == Tree::Kind::kLoop && parallel(*body_)) {
     chain_.push_back(body_);
     body_ = body_->children[0];
@@ -44,13 +60,13 @@ GpuNest::GpuNest(const GroupPlanner& planner, const TreePtr& nest)
 }
 
 bool GpuNest::parallel(const Tree& loop) const {
-  const auto it = carried_.find(loop.id);
-  return it != carried_.end() && it->second.none();
+  const auto it = carried_->find(loop.id);
+  return it != carried_->end() && it->second.none();
 }
 
 bool GpuNest::reduces(const Tree& loop) const {
-  const auto it = carried_.find(loop.id);
-  return it != carried_.end() && it->second.reduction && !it->second.other;
+  const auto it = carried_->find(loop.id);
+  return it != carried_->end() && it->second.reduction && !it->second.other;
 }
 
 std::string GpuNest::subject() const {

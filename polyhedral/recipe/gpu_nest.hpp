@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,6 +39,8 @@ class GpuNest {
  public:
   // `nest` is a loop of the planner's schedule, which must not change while this is used.
   GpuNest(const GroupPlanner& planner, const TreePtr& nest);
+  // Another nest of the same schedule, its dependences asked for once only.
+  GpuNest(const GpuNest& other, const TreePtr& nest);
 
   bool known() const { return known_; }                         // false: the budget was used up by asking for dependences
   std::string subject() const;                                  // "loops i, j of h0"
@@ -66,15 +69,17 @@ class GpuNest {
   std::optional<std::vector<std::string>> names(const std::vector<TreePtr>& loops, int statement) const;
   std::optional<std::pair<int, std::vector<std::string>>> addressed(const std::vector<TreePtr>& loops) const;
 
+  bool reduces(const Tree& loop) const;               // carries a reduction only
+  bool is_reduction_nest(const TreePtr& tree) const;  // of one statement, whose place stands still in it
+
  private:
-  bool reduces(const Tree& loop) const;
-  bool is_reduction_nest(const TreePtr& tree) const;
+  void find_chain();
   void collect(const TreePtr& node, std::vector<GpuSpread>* spreads) const;
 
   const Schedule& schedule_;
   Model model_;
   TreePtr nest_, body_;
-  std::map<int, Carried> carried_;
+  std::shared_ptr<const std::map<int, Carried>> carried_;
   std::vector<TreePtr> chain_;
   bool known_ = false;
 };

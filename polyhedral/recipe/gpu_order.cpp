@@ -37,9 +37,20 @@ class Orderer {
     if (order == loops || !tried_.insert(node->id).second) return false;
     const std::optional<std::pair<int, std::vector<std::string>>> names = nest.addressed(order);
     if (!names) return false;
-    return planner_.attempt(
-        make_step("interchange", {{"statement", arg(statement(names->first))}, {"order", arg(names->second)}}), "gpu",
-        nest.subject(), "parallel loops outermost: they can go to the grid");
+    const Step step = make_step("interchange", {{"statement", arg(statement(names->first))}, {"order", arg(names->second)}});
+    return parallel_outside({step}, order.front()->id, nest, "parallel loops outermost: they can go to the grid");
+  }
+
+  // Parallel inside a sequential loop is not parallel around it: a wavefront's loops would lose what it gave them. The steps
+  // are taken where loop `outer` stands outermost afterwards and more loops of its chain are parallel than were.
+  bool parallel_outside(const std::vector<Step>& steps, int outer, const GpuNest& nest, const std::string& why) {
+    Ledger refusal;
+    GroupPlanner trial(planner_.schedule(), planner_.options(), planner_.budget(), refusal);
+    if (trial.attempt_all(steps, "gpu", nest.subject(), "")) {
+      const GpuNest moved(trial, find_loop(trial.schedule().tree, outer));
+      if (!moved.known() || moved.chain().size() <= nest.chain().size()) return false;
+    }
+    return planner_.attempt_all(steps, "gpu", nest.subject(), why);
   }
 
   // for t { for j A; for j B }, j parallel in both and in both parts alike: for j { for t { A; B } }.
@@ -63,7 +74,7 @@ class Orderer {
     }
     order.insert(order.begin(), body->children[0]->names.at(first));
     steps.push_back(make_step("interchange", {{"statement", arg(statement(first))}, {"order", arg(order)}}));
-    return planner_.attempt_all(steps, "gpu", nest.subject(), "a parallel loop of all its nests is outermost now");
+    return parallel_outside(steps, body->children[0]->id, nest, "a parallel loop of all its nests is outermost now");
   }
 
   // Statements that stand alone go with the loop that follows them, the last ones with the last loop.

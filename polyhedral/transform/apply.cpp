@@ -41,7 +41,10 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
   if (std::optional<Diagnostic> d = check_arguments(*t, step)) return refused(*d);
   Arguments args(schedule, step);
   Schedule next;
-  const Result<Done> ran = guarded("step " + step.verb, budget, [&] { next = t->apply(schedule, args); });
+  const Result<Done> ran = guarded("step " + step.verb, budget, [&] {
+    next = t->apply(schedule, args);
+    if (!args.problem()) follow_scalars(next);
+  });
   if (!ran) return refused(ran.errors()[0]);
   if (args.problem()) return refused(*args.problem());
   std::optional<std::string> unboxed;

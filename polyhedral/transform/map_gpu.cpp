@@ -136,9 +136,19 @@ class MapGpu {
     args_.refuse("the block's loops are the grid's, or one inside them, or a reduction before a loop of the grid");
   }
 
+  // The outermost loop around that is no loop of the processor: one with a loop on the grid inside is.
+  TreePtr kernel_around(const TreePtr& loop) const {
+    for (const TreePtr& l : loops_around(schedule_.tree, statement_)) {
+      bool host = false;
+      for_each_loop(l, [&](const Tree& t) { host = host || (t.mark.kind == LoopKind::kMapped && t.mark.gpu.grid >= 0); });
+      if (!host) return l;
+    }
+    return loop;
+  }
+
   // Several loops of one nest share the block: they must mean the same threads.
   void check_row(const TreePtr& loop) {
-    const TreePtr scope = chain_.empty() ? loops_around(schedule_.tree, statement_).front() : chain_.front();
+    const TreePtr scope = chain_.empty() ? kernel_around(loop) : chain_.front();
     for_each_loop(scope, [&](const Tree& l) {
       const bool taken = l.mark.kind == LoopKind::kMapped && l.mark.gpu.block == 0 && l.mark.gpu.grid < 0;
       if (taken && l.mark.gpu.threads != threads_[0])

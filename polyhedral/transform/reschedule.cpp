@@ -115,6 +115,7 @@ isl::schedule_constraints constraints_of(const Schedule& schedule, const Region&
 class Converter {
  public:
   Converter(const Schedule& schedule, const Region& region, int* next_loop) : schedule_(schedule), next_loop_(next_loop) {
+    for (const TreePtr& l : region.outer) around_.push_back(*l);
     for (const int s : region.statements) {
       by_id_[statement_id(schedule.statement(s).name)] = s;
       for (const TreePtr& l : region.outer) used_[s].insert(l->names.at(s));
@@ -152,17 +153,29 @@ class Converter {
     const isl::multi_union_pw_aff partial = node.partial_schedule();
     std::vector<Tree> loops;
     const std::map<int, std::set<std::string>> outer = used_;
+    const std::size_t depth = around_.size();
     for (int m = 0; m < static_cast<int>(node.n_member()); ++m) {
       Tree loop;
       loop.id = (*next_loop_)++;
       for (const int s : statements) loop.member.emplace(s, member_of(partial.at(m), schedule_.statement(s).domain));
+      if (statements.size() == 1 && stands_still(loop.member.at(statements[0]), statements[0])) continue;
       name(loop);
+      around_.push_back(loop);
       loops.push_back(std::move(loop));
     }
     TreePtr body = convert(node.first_child(), statements);
     used_ = outer;
+    around_.resize(depth);
     for (auto it = loops.rbegin(); it != loops.rend(); ++it) body = make_loop_tree(std::move(*it), std::move(body));
     return body;
+  }
+
+  // Do the loops around decide the member's value? A loop of one iteration for one statement is none.
+  bool stands_still(const isl::pw_aff& member, int s) const {
+    const isl::set& domain = schedule_.statement(s).domain;
+    isl::map pairs = all_pairs(domain, domain).subtract(compare_map(member, Compare::kEqual, member));
+    for (const Tree& l : around_) pairs = pairs.intersect(compare_map(l.member.at(s), Compare::kEqual, l.member.at(s)));
+    return pairs.is_empty();
   }
 
   // Each statement's index where the member walks one; else a name that no statement below uses.
@@ -183,6 +196,7 @@ class Converter {
   const Schedule& schedule_;
   int* next_loop_;
   std::map<std::string, int> by_id_;
+  std::vector<Tree> around_;                   // the loops around what is converted
   std::map<int, std::set<std::string>> used_;  // names of the loops around each statement
 };
 
@@ -198,14 +212,28 @@ TreePtr replace_nests(const Schedule& schedule, const Region& r, const TreePtr& 
   return replace_node(schedule.tree, r.scope, make_sequence(std::move(parts)));
 }
 
-// Arrays contracted at a loop that is gone: to the innermost loop around every access, as `contract` would.
+// Has the box of the elements of one iteration a constant size of at most `most`?
+bool fits(const isl::map& elements, std::int64_t most) {
+  std::int64_t count = 1;
+  for (const BoxDimension& d : box_hull(elements)) {
+    if (!d.size || *d.size > most / count) return false;
+    count *= std::max<std::int64_t>(1, *d.size);
+  }
+  return true;
+}
+
+// Arrays contracted at a loop that is gone: to the innermost loop around every access, as `contract` would. A scalar of which
+// one iteration of that loop has several elements now becomes an array of them, unless that would be large.
 void contract_again(const Region& r, Schedule& next) {
+  constexpr std::int64_t kMostElements = 1 << 20;
   std::set<int> gone;
   for (const TreePtr& nest : r.nests) for_each_loop(nest, [&](const Tree& l) { gone.insert(l.id); });
   for (StorageMap& m : next.storage) {
-    if (!gone.count(m.at)) continue;
+    const bool scalar = m.kind == StorageMap::Kind::kContract && m.sizes.empty();
+    if (!gone.count(m.at) && !scalar) continue;
     const int at = common_loop(next, m.array);
-    if (m.sizes.empty()) {
+    const isl::map elements = scalar ? footprint(next, m.array, at) : isl::map();
+    if (scalar && (elements.is_null() || elements.is_single_valued() || !fits(elements, kMostElements))) {
       m.at = at;
     } else {
       m = contracted(next, m.array, at);

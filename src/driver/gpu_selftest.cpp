@@ -24,7 +24,7 @@ constexpr std::int64_t kMostSteps = 400'000'000;  // of the interpreter: some se
 
 constexpr double kMostOperations = 3e6;
 
-// The scheduled loop tree, planned for CUDA at these sizes.
+// The scheduled loop tree, planned for CUDA and these typical sizes.
 Result<LoopProgram> scheduled(const Program& program, const SymbolValues& symbols) {
   ScheduleOptions options;
   options.target = "cuda";
@@ -102,7 +102,9 @@ Result<PreparedCase> prepare_case(const GpuCase& test, std::uint64_t seed) {
   made.program = std::move(*program);
   const Result<HostTensors> inputs = make_inputs(made.program, test.symbols, seed, {});
   if (!inputs) return inputs.errors();
-  Result<LoopProgram> loops = scheduled(made.program, test.symbols);
+  SymbolValues typical = test.planned_for;
+  typical.insert(test.symbols.begin(), test.symbols.end());
+  Result<LoopProgram> loops = scheduled(made.program, typical);
   if (!loops) return loops.errors();
   made.arguments = arguments_of(*loops, *inputs);
   made.loops = map_to_gpu(*loops, GpuMachine{}, nullptr);

@@ -19,6 +19,7 @@ struct GpuCase {
   std::string name;  // "softmax, sample 2: f32[4, 8]" | "examples/01_matmul_bias_gelu"
   Program program;   // not elaborated
   SymbolValues symbols;
+  SymbolValues planned_for = {};  // typical sizes of the plan; of what is not here: `symbols`
 };
 
 struct GpuCaseResult {

@@ -45,6 +45,18 @@ TEST(MapGpu, TheGridTakesOnlyLoopsThatCarryNothing) {
   EXPECT_EQ(sum.kind, "reduction");
 }
 
+// The nests of one block have one number of threads; below a loop of the processor each has its own kernel.
+TEST(MapGpu, KernelsOfOneHostLoopMayDifferInThreads) {
+  const Program p =
+      in_place("[\"N\", \"N\"]",
+               "for (int t = 1; t < N; t++) { for (int i = 0; i < N; i++) A[t][i] = A[t-1][i]; for (int i = 0; i < N; i++) "
+               "A[t][i] += 1.0; for (int i = 0; i < N; i++) A[t][i] *= 2.0; }");
+  const std::string first = R"({"do": "map_gpu", "statement": "A", "block": ["i"], "threads": [64]}, )";
+  const std::string other = R"({"do": "map_gpu", "statement": "A.2", "block": ["i"], "threads": [128]})";
+  EXPECT_FALSE(judge(p, first + other).legal);
+  EXPECT_TRUE(judge(p, first + R"({"do": "map_gpu", "statement": "A.1", "grid": ["i"]}, )" + other).legal);
+}
+
 TEST(MapGpu, AReductionKeepsItsOrderWhereTheNumericsAreStrict) {
   Program p = row_sum();
   p.numerics.reassociate = Numerics::Reassociate::kStrict;

@@ -64,6 +64,28 @@ TEST(Reschedule, StencilBecomesTilable) {
   after(made, R"({"do": "tile", "statement": "A", "loops": [)" + quoted(names) + R"(], "sizes": [4, 8]})");
 }
 
+// Of the wavefronts of a(i, j) = f(a(i-1, j), a(i, j-1)) the second loop is parallel, and a third of one iteration is none.
+TEST(Reschedule, AWavefrontHasTwoLoops) {
+  const Schedule before = schedule_of(
+      in_place("[\"N\", \"N\"]", "for (int i = 1; i < N; i++) for (int j = 1; j < N; j++) A[i][j] = A[i-1][j] + A[i][j-1];"));
+  const Schedule made = after(before, R"({"do": "reschedule", "statements": ["A"], "outer_coincidence": true})");
+  const std::vector<std::string> names = loop_names(made, 0);
+  ASSERT_EQ(names.size(), 2u);
+  after(made, R"({"do": "parallelize", "statement": "A", "loop": ")" + names[1] + R"("})");
+  // LU: what shares the loop k gets nests of its own; the column's division has no loop of one iteration.
+  const Schedule lu =
+      schedule_of(in_place("[\"N\", \"N\"]",
+                           "for (int i = 0; i < N; i++) { for (int j = 0; j < i; j++) { for (int k = 0; k < j; k++) "
+                           "A[i][j] -= A[i][k] * A[k][j]; A[i][j] /= A[j][j]; } for (int j = i; j < N; j++) for "
+                           "(int k = 0; k < i; k++) A[i][j] -= A[i][k] * A[k][j]; }"));
+  const Schedule parts = after(lu, R"({"do": "reschedule", "statements": ["A"], "outer_coincidence": true},
+      {"do": "reschedule", "statements": ["A", "A.1", "A.2"], "below": "k", "fusion": "minimal"})");
+  EXPECT_EQ(loop_names(parts, 1).size(), 2u);
+  EXPECT_EQ(loop_names(parts, 2).size(), 3u);
+  after(parts,
+        R"({"do": "map_gpu", "statement": "A.2", "grid": ["i", "j"]}, {"do": "map_gpu", "statement": "A.1", "grid": ["i"]})");
+}
+
 TEST(Reschedule, BelowALoopItStays) {
   const Schedule before = schedule_of(jacobi());
   const Schedule made = after(before, R"({"do": "reschedule", "statements": ["A", "B"], "below": "t", "fusion": "minimal"})");

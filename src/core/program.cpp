@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 namespace facet {
 
@@ -57,8 +58,19 @@ Place Node::part(const std::string& where) const {
   return place;
 }
 
+namespace {
+
+// What leaves 64 bits stays at their end: a size that large is refused by whoever asked for it.
+std::int64_t saturated(__int128 value) {
+  constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min(), kHigh = std::numeric_limits<std::int64_t>::max();
+  return value < kLow ? kLow : value > kHigh ? kHigh : static_cast<std::int64_t>(value);
+}
+
+}  // namespace
+
 std::int64_t evaluate_index(const ExprPtr& e, const SymbolValues& values) {
   const auto arg = [&](int i) { return evaluate_index(e->args[static_cast<std::size_t>(i)], values); };
+  const auto wide = [&](int i) { return static_cast<__int128>(arg(i)); };
   switch (e->op) {
     case Op::kLiteral: return is_float(e->type) ? static_cast<std::int64_t>(e->float_value) : e->int_value;
     case Op::kIndex: {
@@ -66,20 +78,20 @@ std::int64_t evaluate_index(const ExprPtr& e, const SymbolValues& values) {
       assert(it != values.end() && "index without a value");
       return it == values.end() ? 0 : it->second;
     }
-    case Op::kNeg: return -arg(0);
+    case Op::kNeg: return saturated(-wide(0));
     case Op::kNot: return !arg(0);
-    case Op::kAbs: return std::abs(arg(0));
+    case Op::kAbs: return saturated(wide(0) < 0 ? -wide(0) : wide(0));
     case Op::kCast: return arg(0);
-    case Op::kAdd: return arg(0) + arg(1);
-    case Op::kSub: return arg(0) - arg(1);
-    case Op::kMul: return arg(0) * arg(1);
-    case Op::kFloorDiv: return floor_div(arg(0), arg(1));
+    case Op::kAdd: return saturated(wide(0) + wide(1));
+    case Op::kSub: return saturated(wide(0) - wide(1));
+    case Op::kMul: return saturated(wide(0) * wide(1));
+    case Op::kFloorDiv: return arg(1) == -1 ? saturated(-wide(0)) : floor_div(arg(0), arg(1));
     case Op::kFloorMod: {
       const std::int64_t b = arg(1);
-      return b == 0 ? 0 : arg(0) - b * floor_div(arg(0), b);
+      return b == 0 || b == -1 ? 0 : arg(0) - b * floor_div(arg(0), b);
     }
-    case Op::kTruncDiv: return arg(1) == 0 ? 0 : arg(0) / arg(1);
-    case Op::kTruncMod: return arg(1) == 0 ? 0 : arg(0) % arg(1);
+    case Op::kTruncDiv: return arg(1) == 0 ? 0 : arg(1) == -1 ? saturated(-wide(0)) : arg(0) / arg(1);
+    case Op::kTruncMod: return arg(1) == 0 || arg(1) == -1 ? 0 : arg(0) % arg(1);
     case Op::kMin: return std::min(arg(0), arg(1));
     case Op::kMax: return std::max(arg(0), arg(1));
     case Op::kLt: return arg(0) < arg(1);

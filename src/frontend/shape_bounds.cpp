@@ -28,12 +28,9 @@ std::vector<const Symbol*> involved(const Tensor& tensor, const Program& program
 
 std::vector<std::int64_t> trial_values(const Symbol& s, bool all) {
   std::set<std::int64_t> values;
-  if (all) {
-    for (std::int64_t v = s.min; v <= s.max; ++v) values.insert(v);
-    return {values.begin(), values.end()};
-  }
+  if (s.max < s.min) return {s.value};  // refused elsewhere
   const std::uint64_t width = static_cast<std::uint64_t>(s.max) - static_cast<std::uint64_t>(s.min);
-  for (std::uint64_t step = 0; step <= 3 && step <= width; ++step) {
+  for (std::uint64_t step = 0; step <= (all ? width : 3) && step <= width; ++step) {
     values.insert(static_cast<std::int64_t>(static_cast<std::uint64_t>(s.min) + step));
     values.insert(static_cast<std::int64_t>(static_cast<std::uint64_t>(s.max) - step));
   }

@@ -236,7 +236,7 @@ class ProgramMapper {
     body = passes::keep_in_registers(body, context_.passes);
     body = passes::forward_stores(body, context_.passes);
     body = passes::share_loads(body, context_.passes);
-    return passes::simplify(body, context_.passes);
+    return passes::drop_unread(passes::simplify(body, context_.passes));
   }
 
   const LoopProgram& original_;

@@ -43,6 +43,9 @@ LoopList keep_in_registers(const LoopList& body, Context& context);
 LoopList forward_stores(const LoopList& body, Context& context);
 LoopList share_loads(const LoopList& body, Context& context);
 
+// Named values that nothing reads are gone.
+LoopList drop_unread(const LoopList& body);
+
 // The expression forms of simplify, for passes that make new expressions.
 ExprPtr simplify_expr(const ExprPtr& e, const Facts& facts, const Context& context);
 LoopList simplify(const LoopList& body, const Facts& facts, const Context& context);

@@ -46,7 +46,7 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   body = keep_in_registers(body, context);
   body = forward_stores(body, context);
   body = share_loads(body, context);
-  return simplify(body, context);
+  return drop_unread(simplify(body, context));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "src/core/saturate.hpp"
+
 namespace facet {
 
 namespace {
@@ -23,6 +25,8 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   const std::int64_t q = a / b;
   return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
 }
+
+WideInt wide(const ExprPtr& literal) { return literal->int_value; }
 
 bool is_const(const ExprPtr& e) { return e->op == Op::kLiteral && is_integer(e->type); }
 
@@ -148,29 +152,29 @@ ExprPtr reduce(DType accumulator, Reduction reduction) {
 ExprPtr idx(std::int64_t value) { return int_literal(DType::kI64, value); }
 
 ExprPtr idx_add(ExprPtr a, ExprPtr b) {
-  if (is_const(a) && is_const(b)) return idx(a->int_value + b->int_value);
+  if (is_const(a) && is_const(b)) return idx(saturated(wide(a) + wide(b)));
   if (is_const(a) && a->int_value == 0) return b;
   if (is_const(b) && b->int_value == 0) return a;
   if (is_const(a)) std::swap(a, b);
   // (x + c1) + c2 and (x - c1) + c2
   if (is_const(b) && (a->op == Op::kAdd || a->op == Op::kSub) && is_const(a->args[1])) {
-    const std::int64_t c = (a->op == Op::kAdd ? 1 : -1) * a->args[1]->int_value + b->int_value;
+    const WideInt c = (a->op == Op::kAdd ? wide(a->args[1]) : -wide(a->args[1])) + wide(b);
     if (c == 0) return a->args[0];
-    return c > 0 ? binary(Op::kAdd, a->args[0], idx(c)) : binary(Op::kSub, a->args[0], idx(-c));
+    return c > 0 ? binary(Op::kAdd, a->args[0], idx(saturated(c))) : binary(Op::kSub, a->args[0], idx(saturated(-c)));
   }
-  if (is_const(b) && b->int_value < 0) return binary(Op::kSub, std::move(a), idx(-b->int_value));
+  if (is_const(b) && b->int_value < 0) return binary(Op::kSub, std::move(a), idx(saturated(-wide(b))));
   return binary(Op::kAdd, std::move(a), std::move(b));
 }
 
 ExprPtr idx_sub(ExprPtr a, ExprPtr b) {
-  if (is_const(b)) return idx_add(std::move(a), idx(-b->int_value));
+  if (is_const(b)) return idx_add(std::move(a), idx(saturated(-wide(b))));
   if (same(a, b)) return idx(0);
   if (is_const(a) && a->int_value == 0) return unary(Op::kNeg, std::move(b));
   return binary(Op::kSub, std::move(a), std::move(b));
 }
 
 ExprPtr idx_mul(ExprPtr a, ExprPtr b) {
-  if (is_const(a) && is_const(b)) return idx(a->int_value * b->int_value);
+  if (is_const(a) && is_const(b)) return idx(saturated(wide(a) * wide(b)));
   if (is_const(b)) std::swap(a, b);
   if (is_const(a) && a->int_value == 0) return idx(0);
   if (is_const(a) && a->int_value == 1) return b;

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cassert>
-#include <limits>
+
+#include "src/core/saturate.hpp"
 
 namespace facet {
 
@@ -58,19 +59,9 @@ Place Node::part(const std::string& where) const {
   return place;
 }
 
-namespace {
-
-// What leaves 64 bits stays at their end: a size that large is refused by whoever asked for it.
-std::int64_t saturated(__int128 value) {
-  constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min(), kHigh = std::numeric_limits<std::int64_t>::max();
-  return value < kLow ? kLow : value > kHigh ? kHigh : static_cast<std::int64_t>(value);
-}
-
-}  // namespace
-
 std::int64_t evaluate_index(const ExprPtr& e, const SymbolValues& values) {
   const auto arg = [&](int i) { return evaluate_index(e->args[static_cast<std::size_t>(i)], values); };
-  const auto wide = [&](int i) { return static_cast<__int128>(arg(i)); };
+  const auto wide = [&](int i) { return WideInt{arg(i)}; };
   switch (e->op) {
     case Op::kLiteral: return is_float(e->type) ? static_cast<std::int64_t>(e->float_value) : e->int_value;
     case Op::kIndex: {

@@ -11,7 +11,7 @@ namespace {
 
 using naive::Piece;
 using naive::Printer;
-using reference::has_recurrences;
+using reference::can_be_vague;
 
 bool is_scalar(const Tensor& t) { return t.local && t.shape.empty(); }
 
@@ -107,7 +107,7 @@ std::string entry_text(Printer& p) {
   if (gathers) out.line("naive_impl::g_gathers = 0;");
   out.line("naive_impl::Naive program;");
   out.line("program.compute(symbols, inputs);");
-  if (has_recurrences(p.program())) print_spread(p, out);
+  if (can_be_vague(p.program())) print_spread(p, out);
   out.line("program.give(outputs, bounds);");
   out.line(std::string("return ") + (gathers ? "naive_impl::g_gathers" : "0") + ";");
   out.close();

@@ -130,7 +130,7 @@ Result<ReferenceRun> run_once(const Program& program, const SymbolValues& symbol
 
 Result<ReferenceRun> run_reference(const Program& program, const SymbolValues& symbols, const HostTensors& tensors) {
   Result<ReferenceRun> run = run_once(program, symbols, tensors, 0);
-  if (!run || !reference::has_recurrences(program) || !reference::bounds_are_vague(*run)) return run;
+  if (!run || !reference::can_be_vague(program) || !reference::bounds_are_vague(*run)) return run;
   reference::Spread spread(*run);
   for (std::uint64_t seed = 1; seed <= reference::kSpreadRuns; ++seed) {
     const Result<ReferenceRun> moved = run_once(program, symbols, tensors, seed);

@@ -1,11 +1,12 @@
 // Bounds for recurrences, from how far the results spread when every rounding is moved at random.
 //
-// A running error bound adds up as if no two errors ever cancelled: in a recurrence it grows at every step, until it allows
-// anything (a recursive filter: 1e9 for values near 1) or calls a divisor ambiguous. Where that happens, the program runs again
+// A running error bound adds up as if no two errors ever cancelled: in a recurrence, or along a deep network, it grows at every
+// step, until it allows anything (a recursive filter: 1e9 for values near 1; a transformer block: 0.6) or calls a divisor
+// ambiguous. Where that happens, the program runs again
 // a few times with each rounded result one unit off, up or down at random, and the largest distance between runs, widened,
 // bounds the elements of that output (Vignes, Discrete stochastic arithmetic for validating results of numerical software,
 // Numerical Algorithms 37, 2004). Elements that move as far as the output is large hang on a comparison: they stay as they
-// were. Only loop nests can hold a recurrence over many steps; the bounds of equations and operators are never touched.
+// were. Short chains of equations and operators keep their running bounds.
 #pragma once
 
 #include <map>
@@ -20,7 +21,8 @@ namespace facet::reference {
 constexpr std::uint64_t kSpreadRuns = 3;
 constexpr double kSpreadFactor = 16;  // a kernel may be this much further off than the furthest of the runs
 
-bool has_recurrences(const Program& program);
+// Loop nests, which can hold recurrences over many steps, and chains of many operators.
+bool can_be_vague(const Program& program);
 
 // True if some output has an element whose bound is large beside the output's root mean square.
 bool bounds_are_vague(const ReferenceRun& run);

@@ -9,7 +9,7 @@ Lanes::Lanes(const For& f, ExprPtr base, int lanes, ExprPtr mask, const Facts& f
       lanes_(lanes),
       context_(context),
       inside_(introduced_names(f.body)),
-      top_{facts, std::move(mask), nullptr, false} {
+      top_{facts, facts, std::move(mask), nullptr, false} {
   inside_.insert(f.iterator);
   top_.facts.add_range(f.iterator, f.lower, f.upper);
 }
@@ -175,6 +175,8 @@ void Lanes::branch(const If& f, const Place& place, LoopList& out) {
   then.facts.add_condition(f.condition);
   otherwise.facts.add_negation(f.condition);
   if (condition->lanes == 1) {
+    then.sure.add_condition(f.condition);
+    otherwise.sure.add_negation(f.condition);
     If copy = f;
     copy.condition = condition;
     copy.then = list(f.then, then);
@@ -202,13 +204,16 @@ void Lanes::nested(const For& f, const Place& place, LoopList& out) {
   Place inner = place;
   inner.facts.add_range(f.iterator, f.lower, f.upper);
   if (!varies(f.lower) && !varies(f.upper)) {
+    inner.sure.add_range(f.iterator, f.lower, f.upper);
     copy.body = list(f.body, inner);
     out.push_back(make_loop(std::move(copy)));
     return;
   }
   if (f.step != 1) return refuse("loop " + f.iterator + " has bounds that vary and a step");
-  // Hull over the lanes: each bound at the lane where it is smallest (lower) or
-  // largest (upper).
+  // Hull over the lanes that there are: each bound at the lane where it is smallest (lower) or largest (upper). Lanes past the
+  // end would ask for iterations that no lane has, of memory that nothing may have written.
+  const ExprPtr end = idx_add(base_, idx(lanes_ - 1));
+  const ExprPtr last = top_.mask ? simplify_expr(idx_min(end, idx_sub(loop_.upper, idx(1))), place.sure, context_) : end;
   ExprPtr active;
   const auto hull = [&](Op op, const ExprPtr& bound, bool low) -> ExprPtr {
     ExprPtr result;
@@ -216,7 +221,7 @@ void Lanes::nested(const For& f, const Place& place, LoopList& out) {
       const std::int64_t c = to_linear(part).coefficient_of(loop_.iterator);
       for (const Term& t : to_linear(part).terms)
         if (t.atom->op != Op::kIndex && varies(t.atom)) refuse("bound " + to_text(part) + " of loop " + f.iterator);
-      const ExprPtr extreme = at_base(part, (c > 0) == low ? 0 : lanes_ - 1);
+      const ExprPtr extreme = facet::substitute(part, {{loop_.iterator, (c > 0) == low ? base_ : last}});
       result = !result ? extreme : op == Op::kMax ? idx_max(result, extreme) : idx_min(result, extreme);
       if (!varies(part)) continue;
       const ExprPtr here = splat(index(f.iterator));
@@ -227,6 +232,7 @@ void Lanes::nested(const For& f, const Place& place, LoopList& out) {
   };
   copy.lower = hull(Op::kMax, f.lower, true);
   copy.upper = hull(Op::kMin, f.upper, false);
+  inner.sure.add_range(f.iterator, copy.lower, copy.upper);
   LoopList body;
   inner.mask = bind_mask(both(place.mask, active), "active", body);
   inner.branch = inner.mask;

@@ -168,7 +168,10 @@ ExprPtr Lanes::choose(const ExprPtr& e, const Place& place) {
   Place then = place, otherwise = place;
   then.facts.add_condition(e->args[0]);
   otherwise.facts.add_negation(e->args[0]);
-  if (condition->lanes > 1) {
+  if (condition->lanes == 1) {
+    then.sure.add_condition(e->args[0]);
+    otherwise.sure.add_negation(e->args[0]);
+  } else {
     then.lazy = otherwise.lazy = true;
     then.mask = both(place.mask, condition);
     otherwise.mask = both(place.mask, unary(Op::kNot, condition));
@@ -201,7 +204,7 @@ ExprPtr Lanes::read(const ExprPtr& e, const Place& place) {
     return e;
   }
   const bool invariant = !varies(e);
-  if (invariant && (!place.lazy || (!e->pad && place.facts.inside(e->args, buffer->extents)))) return e;
+  if (invariant && (!place.lazy || (!e->pad && place.sure.inside(e->args, buffer->extents)))) return e;
   Expr copy = *e;
   copy.lanes = lanes_;
   copy.pad = nullptr;

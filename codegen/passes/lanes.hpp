@@ -50,7 +50,8 @@ class Lanes {
   std::set<std::string> inside_;  // names introduced by the loop
 
   struct Place {
-    Facts facts;
+    Facts facts;        // of the lanes that run here
+    Facts sure;         // whichever lanes run: what one read for all of them may rely on
     ExprPtr mask;       // lanes that run here
     ExprPtr branch;     // the part of it that comes from varying conditions; null
                         // if none

@@ -148,6 +148,23 @@ TEST(Vectors, TriangularInnerLoopIsMasked) {
   check(p);
 }
 
+// One element for all lanes, that lanes past the end, or those that skip it, do not prove to be there.
+TEST(Vectors, ReadsOfOneElementStayInside) {
+  const LoopProgram bounds =
+      program({"N"}, {array("x", {ix("N")}), out("c", {ix("N")})},
+              {vector_loop("j", idx(0), ix("N"),
+                           {put("c", {ix("j")}, f32(0)),
+                            loop("k", idx(0), add(ix("j"), idx(1)), {update("c", {ix("j")}, rd("x", {ix("k")}))})})});
+  check(bounds);
+  const LoopProgram branch =
+      program({"N"}, {array("x", {ix("N")}), out("c", {ix("N")})},
+              {vector_loop("j", idx(0), ix("N"),
+                           {put("c", {ix("j")}, f32(0)),
+                            loop("k", idx(0), add(ix("N"), idx(5)),
+                                 {guard(binary(Op::kLe, ix("k"), ix("j")), {update("c", {ix("j")}, rd("x", {ix("k")}))})})})});
+  check(branch);
+}
+
 TEST(Vectors, TriangularVectorLoop) {
   const LoopProgram p = program(
       {"N"}, {array("a", {ix("N"), ix("N")}), out("c", {ix("N"), ix("N")})},

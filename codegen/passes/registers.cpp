@@ -65,10 +65,19 @@ bool certainly_stores(const LoopList& block, const Access& place, Facts facts) {
   return false;
 }
 
+// The first iteration's statements: `if (j == 0)` holds there.
+LoopList first_iteration(const For& f, const Facts& facts, const Context& context) {
+  bool asks = false;
+  walk_nodes(f.body, [&](const LoopPtr& n) {
+    if (const If* i = as<If>(n)) asks = asks || mentions(i->condition, f.iterator);
+  });
+  return asks ? simplify(substitute(f.body, f.iterator, f.lower), facts, context) : f.body;
+}
+
 // Is the block's first access to the place a store that does not depend on what was there (in loops that surely run, too)?
-bool begins_with_store(const LoopList& block, const Access& place, const Facts& facts) {
+bool begins_with_store(const LoopList& block, const Access& place, const Facts& facts, const Context& context) {
   for (const LoopPtr& n : block) {
-    if (const Sequence* s = as<Sequence>(n); s && begins_with_store(s->body, place, facts)) return true;
+    if (const Sequence* s = as<Sequence>(n); s && begins_with_store(s->body, place, facts, context)) return true;
     const std::vector<Access> all = accesses_of(LoopList{n});
     const auto touches = std::count_if(all.begin(), all.end(), [&](const Access& a) { return !disjoint(a, place); });
     if (touches == 0) continue;
@@ -76,7 +85,7 @@ bool begins_with_store(const LoopList& block, const Access& place, const Facts& 
       if (!facts.less(f->lower, f->upper)) return false;
       Facts inner = facts;
       inner.add_range(f->iterator, f->lower, f->upper);
-      return begins_with_store(f->body, place, inner);
+      return begins_with_store(first_iteration(*f, inner, context), place, inner, context);
     }
     const Store* s = as<Store>(n);
     return s && !s->update && touches == 1 && same_place(access_of(*s, place.type), place);
@@ -141,7 +150,7 @@ class Registers {
       Place p{a, "", false};
       Facts running = facts;
       running.add_range(f.iterator, f.lower, f.upper);
-      if (begins_with_store(f.body, a, running)) continue;
+      if (begins_with_store(f.body, a, running, context_)) continue;
       const bool unconditional = certainly_stores(f.body, a, running);
       p.certain = (unconditional && facts.less(f.lower, f.upper)) || stored_beside(block, at, a, facts);
       if (!p.certain && !unconditional) continue;
@@ -209,7 +218,15 @@ class Registers {
     bool all_certain = true;
     for (const Place& p : places) all_certain = all_certain && p.certain;
     LoopList& into = all_certain ? out : guarded;
-    for (const Place& p : places) into.push_back(make_loop(Let{p.name, p.access.type, p.access.lanes, load(p.access), true}));
+    Facts running = facts;
+    running.add_range(f.iterator, f.lower, f.upper);
+    const LoopList first = first_iteration(f, running, context_);
+    for (const Place& p : places) {
+      // What the first iteration overwrites is not read before: nothing may have written it yet.
+      const bool fresh = begins_with_store(first, p.access, running, context_);
+      const ExprPtr start = fresh ? splat_to(literal(p.access.type, 0), p.access.lanes) : load(p.access);
+      into.push_back(make_loop(Let{p.name, p.access.type, p.access.lanes, start, true}));
+    }
     For copy = f;
     copy.body = replaced(f.body, places);
     into.push_back(descend(make_loop(std::move(copy)), facts, 0));

@@ -99,6 +99,7 @@ class Builder {
     iterators_[scanned] = value;
     if (id >= 0) loop_values_[id] = value;
     LoopList body = walk_node(isl::manage(isl_ast_node_for_get_body(node.get())));
+    pending_ = id;  // isl may scan one loop as several, one after another
     if (once) return body;
     used_names_.erase(made.iterator);
     made.lower = lower;
@@ -301,6 +302,31 @@ class Builder {
     return false;
   }
 
+  // Is the node one of the loops `around`, or a condition over nothing else that uses the buffer?
+  bool iterates(const LoopPtr& node, const StorageMap& m, const std::set<int>& around) const {
+    if (std::holds_alternative<For>(node->node)) return loop_ids_.count(node.get()) && around.count(loop_ids_.at(node.get()));
+    const auto* branch = std::get_if<If>(&node->node);
+    if (!branch || uses(branch->condition, m.buffer)) return false;
+    for (const LoopList* part : {&branch->then, &branch->otherwise})
+      for (const LoopPtr& n : *part)
+        if (uses(n, m.buffer) && !iterates(n, m, around)) return false;
+    return true;
+  }
+
+  LoopPtr allocate_below(const LoopPtr& node, const StorageMap& m, const std::set<int>& around) {
+    if (const auto* branch = std::get_if<If>(&node->node)) {
+      If copy = *branch;
+      copy.then = allocate_in(branch->then, m, around);
+      copy.otherwise = allocate_in(branch->otherwise, m, around);
+      return make_loop(std::move(copy));
+    }
+    For copy = std::get<For>(node->node);
+    copy.body = allocate_in(copy.body, m, around);
+    LoopPtr made = make_loop(std::move(copy));
+    loop_ids_[made.get()] = loop_ids_.at(node.get());
+    return made;
+  }
+
   // Declares the buffer where each iteration of the loops `around` has its own, before its first use. isl may have removed any
   // of these loops because it runs once, so the place is found in the loops that are there.
   LoopList allocate_in(const LoopList& block, const StorageMap& m, const std::set<int>& around) {
@@ -309,15 +335,11 @@ class Builder {
       if (uses(block[i], m.buffer)) users.push_back(i);
     if (users.empty()) return block;
     LoopList out = block;
-    const LoopPtr& first = block[users[0]];
-    const auto* f = std::get_if<For>(&first->node);
-    if (users.size() == 1 && f && loop_ids_.count(first.get()) && around.count(loop_ids_.at(first.get()))) {
-      For copy = *f;
-      copy.body = allocate_in(f->body, m, around);
-      out[users[0]] = make_loop(std::move(copy));
-      loop_ids_[out[users[0]].get()] = loop_ids_.at(first.get());
+    if (std::all_of(users.begin(), users.end(), [&](std::size_t u) { return iterates(block[u], m, around); })) {
+      for (const std::size_t u : users) out[u] = allocate_below(block[u], m, around);
       return out;
     }
+    const LoopPtr& first = block[users[0]];
     const auto* branch = std::get_if<If>(&first->node);
     if (users.size() == 1 && branch && branch->otherwise.empty() && !uses(branch->condition, m.buffer)) {
       If copy = *branch;

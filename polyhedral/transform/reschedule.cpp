@@ -254,10 +254,16 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   if (args.problem()) return schedule;
   const isl::schedule made = compute_schedule(constraints_of(schedule, *region), options);
   Schedule next = schedule;
-  std::vector<TreePtr> parts{Converter(schedule, *region, &next.next_loop).convert(made.root(), region->statements)};
   // isl drops statements without instances; they stay in the tree, where later steps may name them.
-  for (const int s : region->statements)
-    if (!parts[0] || !contains(parts[0], s)) parts.push_back(make_leaf(s));
+  std::vector<int> live;
+  std::vector<TreePtr> parts;
+  for (const int s : region->statements) {
+    if (schedule.statement(s).domain.is_empty())
+      parts.push_back(make_leaf(s));
+    else
+      live.push_back(s);
+  }
+  if (!live.empty()) parts.insert(parts.begin(), Converter(schedule, *region, &next.next_loop).convert(made.root(), live));
   next.tree = replace_nests(schedule, *region, make_sequence(std::move(parts)));
   contract_again(*region, next);
   return next;

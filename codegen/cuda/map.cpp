@@ -125,10 +125,10 @@ class ProgramMapper {
       const For* f = as<For>(n);
       const If* i = as<If>(n);
       if (const Allocate* a = as<Allocate>(n)) {
-        to_workspace(a->buffer);
+        to_workspace(a->buffer, around.host);
       } else if (as<Let>(n)) {
         around.values.push_back(n);
-      } else if (f && !gpu::on_grid(*f) && gpu::holds(f->body, gpu::on_grid)) {
+      } else if (f && !gpu::on_grid(*f) && gpu::holds(f->body, gpu::on_grid) && arrays_have_sizes(*f, around.host)) {
         host_loop(*f, around, guards);
       } else if (i && gpu::holds({n}, gpu::on_grid)) {
         std::vector<ExprPtr> inner = guards;
@@ -172,7 +172,8 @@ class ProgramMapper {
     named.host = piece.host;
     context_.symbols = launch_symbols(named, result_.symbols);
     const gpu::Chain chain = gpu::chain_of(piece.nest, context_);
-    if (std::optional<gpu::SplitReduction> split = gpu::split_reduction(chain, context_)) {
+    std::optional<gpu::SplitReduction> split = gpu::split_reduction(chain, context_);
+    if (split && sized_over(piece.host, &split->partial)) {
       workspace_.push_back(split->partial);
       Piece rest = piece;
       piece.nest = split->parts;
@@ -184,8 +185,30 @@ class ProgramMapper {
     pieces_.push_back(std::move(piece));
   }
 
-  void to_workspace(const Buffer& local) {
+  // One array serves all iterations of the processor's loops: it is as large as the largest of them needs.
+  static bool sized_over(const std::vector<For>& host, Buffer* array) {
+    for (std::vector<ExprPtr>* list : {&array->extents, &array->strides})
+      for (ExprPtr& e : *list) {
+        e = gpu::extreme(e, host, true);
+        if (!e) return false;
+      }
+    return true;
+  }
+
+  static bool arrays_have_sizes(const For& f, std::vector<For> host) {
+    host.push_back(f);
+    bool all = true;
+    passes::walk_nodes(f.body, [&](const LoopPtr& n) {
+      const Allocate* a = as<Allocate>(n);
+      Buffer b = a ? a->buffer : Buffer{};
+      all = all && sized_over(host, &b);
+    });
+    return all;
+  }
+
+  void to_workspace(const Buffer& local, const std::vector<For>& host) {
     Buffer b = local;
+    sized_over(host, &b);
     b.space = MemorySpace::kGlobal;
     b.role = BufferRole::kWorkspace;
     context_.passes.note("map", b.name, true, "workspace: it outlives one nest of its kernel");

@@ -37,26 +37,34 @@ LoopList without_comments(const LoopList& body) {
   return result;
 }
 
-namespace {
-
-// The least or greatest value of an index expression over the iterations of `loops`, each within the bounds of those before it.
 ExprPtr extreme(const ExprPtr& e, const std::vector<For>& loops, bool greatest) {
   ExprPtr result = e;
   for (std::size_t k = loops.size(); k-- > 0;) {
     const For& f = loops[k];
+    // Null where it is not known; every form below grows, or falls, with its operand.
     const std::function<ExprPtr(const ExprPtr&, bool)> at = [&](const ExprPtr& x, bool high) -> ExprPtr {
       if (!passes::mentions(x, f.iterator)) return x;
+      const auto both = [&](ExprPtr (*make)(ExprPtr, ExprPtr), bool second) -> ExprPtr {
+        const ExprPtr a = at(x->args[0], high), b = at(x->args[1], second);
+        return a && b ? make(a, b) : nullptr;
+      };
       std::int64_t by = 0;
       switch (x->op) {
         case Op::kIndex: return high ? idx_sub(f.upper, idx(1)) : f.lower;
-        case Op::kAdd: return idx_add(at(x->args[0], high), at(x->args[1], high));
-        case Op::kSub: return idx_sub(at(x->args[0], high), at(x->args[1], !high));
-        case Op::kMin: return idx_min(at(x->args[0], high), at(x->args[1], high));
-        case Op::kMax: return idx_max(at(x->args[0], high), at(x->args[1], high));
-        case Op::kNeg: return idx_sub(idx(0), at(x->args[0], !high));
+        case Op::kAdd: return both(idx_add, high);
+        case Op::kSub: return both(idx_sub, !high);
+        case Op::kMin: return both(idx_min, high);
+        case Op::kMax: return both(idx_max, high);
+        case Op::kNeg: {
+          const ExprPtr a = at(x->args[0], !high);
+          return a ? idx_sub(idx(0), a) : nullptr;
+        }
         case Op::kFloorDiv:
-          if (passes::constant_value(x->args[1], &by) && by > 0) return idx_floordiv(at(x->args[0], high), by);
-          return nullptr;
+        case Op::kTruncDiv: {
+          if (!passes::constant_value(x->args[1], &by) || by <= 0) return nullptr;
+          const ExprPtr a = at(x->args[0], high);
+          return !a ? nullptr : x->op == Op::kFloorDiv ? idx_floordiv(a, by) : binary(Op::kTruncDiv, a, idx(by));
+        }
         case Op::kMul:
           for (const std::size_t c : {std::size_t{0}, std::size_t{1}})
             if (passes::constant_value(x->args[c], &by))
@@ -70,6 +78,8 @@ ExprPtr extreme(const ExprPtr& e, const std::vector<For>& loops, bool greatest) 
   }
   return result;
 }
+
+namespace {
 
 // The loop with bounds of symbols; what its own bounds said is added to `guards`. False when there is no such hull.
 bool make_rectangular(For* f, const std::vector<For>& around, std::vector<ExprPtr>* guards, const MapContext& context) {

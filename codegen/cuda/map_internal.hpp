@@ -34,6 +34,10 @@ bool on_grid(const For& f);   // mapped to the grid, not as a part of a reductio
 bool in_block(const For& f);  // mapped to threads
 bool holds(const LoopList& body, bool (*wanted)(const For& f));
 bool of_symbols(const ExprPtr& e, const MapContext& context);
+
+// The least or greatest value of an index expression over the iterations of `loops`, each within the bounds of those before it;
+// null where its form does not tell.
+ExprPtr extreme(const ExprPtr& e, const std::vector<For>& loops, bool greatest);
 // Bounds that depend on other grid loops become their hull, guarded inside.
 Chain chain_of(const LoopPtr& node, MapContext& context);
 LoopPtr nest_of(const std::vector<For>& loops, LoopList body);

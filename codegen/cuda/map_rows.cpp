@@ -309,7 +309,23 @@ class RowMapper {
     pending_.clear();  // a block-wide collective holds barriers
     Store store = nest.store;
     store.value = value_of(total, type);
-    scalar(make_loop(std::move(store)), out);
+    scalar(inside(store), out);
+  }
+
+  // A point without iterations has no place of its own: j in 0..i+1 at i = -1. (Conditions that always hold go later.)
+  LoopPtr inside(const Store& store) const {
+    const Buffer* buffer = context_.passes.find(store.buffer);
+    const auto local = locals_.find(store.buffer);
+    if (!buffer && local != locals_.end()) buffer = &local->second;
+    LoopPtr result = make_loop(Store(store));
+    for (std::size_t d = 0; buffer && d < store.subscripts.size(); ++d) {
+      const ExprPtr& s = store.subscripts[d];
+      If guard;
+      guard.condition = binary(Op::kAnd, binary(Op::kLe, idx(0), s), binary(Op::kLt, s, buffer->extents[d]));
+      guard.then = {result};
+      result = make_loop(std::move(guard));
+    }
+    return result;
   }
 
   // Executed by all threads together; the body's accesses of one iteration may meet those of the next.

@@ -3,6 +3,7 @@
 // Every step of a recipe is tried once: a refused one counts by kind and reason and is taken out, so that what remains is legal
 // and must give the reference's numbers: interpreted as loop trees and, with --compiled, as kernels on 1 and 2 threads. A miss
 // is shrunk (steps dropped while it stays a miss) and printed with its seed, program and recipe.
+#include <exception>
 #include <map>
 
 #include "src/driver/fuzz_compiled.hpp"
@@ -48,10 +49,13 @@ class Fuzzer {
       return misses_.push_back({std::move(nothing), "no pair: " + to_text(made.errors())});
     }
     FuzzPair pair = std::move(*made);
-    std::string what = keep_legal_steps(&pair, &tally_);
-    if (what.empty()) what = interpreted(pair, &batch_);
-    if (what.empty()) return;
-    shrink(&pair, [&](const FuzzPair& p) { return !interpreted(p, nullptr).empty(); });
+    std::string what;
+    try {  // a broken invariant is a miss like any other: the pair is what its finder needs
+      what = keep_legal_steps(&pair, &tally_);
+      if (what.empty()) what = interpreted(pair, &batch_);
+      if (what.empty()) return;
+      shrink(&pair, [&](const FuzzPair& p) { return !interpreted(p, nullptr).empty(); });
+    } catch (const std::exception& e) { what = std::string("an exception: ") + e.what(); }
     misses_.push_back({std::move(pair), what});
   }
 

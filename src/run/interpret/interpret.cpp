@@ -28,6 +28,15 @@ Result<Instance> global_instance(const Buffer& buffer, const SymbolValues& symbo
                                  const InterpretOptions& options) {
   Instance m;
   m.buffer = &buffer;
+  std::string unknown;
+  for (const std::vector<ExprPtr>* list : {&buffer.extents, &buffer.strides})
+    for (const ExprPtr& e : *list)
+      walk(e, [&](const Expr& x) {
+        if (x.op == Op::kIndex && !symbols.count(x.name)) unknown = x.name;
+      });
+  if (!unknown.empty())
+    return diagnose(Code::kInterpretBuffer, Place{},
+                    {buffer.name, "has a size that mentions '" + unknown + "', which is no symbol"});
   std::vector<std::int64_t> extents, strides;
   for (const ExprPtr& e : buffer.extents) extents.push_back(evaluate_index(e, symbols));
   for (const ExprPtr& e : buffer.strides) strides.push_back(evaluate_index(e, symbols));

@@ -48,7 +48,7 @@ constexpr BinaryRow kBinary[] = {
     {"sub", "a - b", DTypes::kNumber, "$0 - $1", nullptr, false},
     {"mul", "a * b", DTypes::kNumber, "$0 * $1", nullptr, false},
     {"div", "a / b; integers truncate", DTypes::kNumber, "$0 / $1", "tdiv($0, $1)", false},
-    {"pow", "a to the power b", DTypes::kFloat, "pow($0, $1)", nullptr, false},
+    {"pow", "a to the power b", DTypes::kNumber, "pow($0, $1)", nullptr, false},
     {"equal", "a == b", DTypes::kAny, "$0 == $1", nullptr, true},
     {"not_equal", "a != b", DTypes::kAny, "$0 != $1", nullptr, true},
     {"less", "a < b", DTypes::kNumber, "$0 < $1", nullptr, true},
@@ -169,6 +169,40 @@ void add_cast(std::vector<OpDef>& table) {
   table.push_back(std::move(def));
 }
 
+// The dtype of another operand, whose elements are not read.
+void add_cast_like(std::vector<OpDef>& table) {
+  OpDef def = base("cast_like", "conversion to the dtype of a second operand");
+  def.operands = {{"x", DTypes::kAny, 'T', false}, {"target", DTypes::kAny, 'U', false}};
+  def.attributes = {flag_attr("saturate", true, "accepted; all casts saturate as the contract says")};
+  def.tolerance = Tolerance::kExact;
+  def.define = [](OpBuilder& b) {
+    const Loops l = b.loops(b.shape(0));
+    b.out(0, b.dtype(1), b.shape(0));
+    b.line("y0", l, cast_text(b.dtype(1), b.dtype(), broadcast_read(b, 0, l)));
+  };
+  def.samples = {{{"f32[2, 3]", "i32[4]"}, {}}, {{"i64[5]", "f16[]"}, {}}};
+  table.push_back(std::move(def));
+}
+
+// Ones on a diagonal.
+void add_eye_like(std::vector<OpDef>& table) {
+  OpDef def = base("eye_like", "ones on a diagonal, zeros elsewhere, in the shape of a matrix");
+  def.operands = {{"x", DTypes::kAny, 'T', false}};
+  def.attributes = {optional_attr("dtype", AttrKind::kDType, "the result's dtype; absent: that of x"),
+                    int_attr("k", 0, "diagonal: 0 the main one, positive above it")};
+  def.tolerance = Tolerance::kExact;
+  def.define = [](OpBuilder& b) {
+    if (!b.expect_rank(0, 2, 2)) return;
+    const DType dtype = b.given("dtype") ? b.dtype_attr("dtype", b.dtype()) : b.dtype();
+    const Loops l = b.loops(b.shape(0));
+    b.out(0, dtype, b.shape(0));
+    b.line("y0", l,
+           cast_text(dtype, DType::kBool, l[1].name + " == " + to_text(normal(idx_add(l[0].index(), idx(b.integer("k")))))));
+  };
+  def.samples = {{{"f32[3, 4]"}, {}}, {{"i32[4, 3]"}, {{"k", as_attribute(-1)}, {"dtype", as_attribute("f64")}}}};
+  table.push_back(std::move(def));
+}
+
 }  // namespace
 
 void add_elementwise(std::vector<OpDef>& table) {
@@ -181,6 +215,8 @@ void add_elementwise(std::vector<OpDef>& table) {
   add_bit_shift(table);
   add_where(table);
   add_cast(table);
+  add_cast_like(table);
+  add_eye_like(table);
 }
 
 }  // namespace facet

@@ -22,8 +22,12 @@ Shape all_but_last(const Shape& s, std::size_t n) {
   return Shape(s.begin(), s.end() - static_cast<std::ptrdiff_t>(std::min(n, s.size())));
 }
 
-// y[.., i, j] = sum[k](a0[.., i, k] * a1[.., k, j]); a 1-D operand has no i (or j).
-void define_matmul(OpBuilder& b) {
+// Which elements of the left operand count.
+enum class Triangle { kNone, kLower, kUpper };
+
+// y[.., i, j] = sum[k](a0[.., i, k] * a1[.., k, j]); a 1-D operand has no i (or j). A triangle is a condition on the terms, so
+// its zeros are neither read nor multiplied.
+void define_product(OpBuilder& b, Triangle triangle) {
   if (!b.expect_rank(0, 1) || !b.expect_rank(1, 1)) return;
   const bool row = b.rank(0) > 1, column = b.rank(1) > 1;
   const Shape batch0 = all_but_last(b.shape(0), 2), batch1 = all_but_last(b.shape(1), 2);
@@ -50,8 +54,17 @@ void define_matmul(OpBuilder& b) {
   shape.clear();
   for (const Loop& l : left) shape.push_back(l.extent);
   const DType acc = accumulator(b, b.dtype()), result = sum_result(b.dtype());
+  std::vector<std::string> terms;
+  if (triangle != Triangle::kNone)
+    terms.push_back(k[0].name + (triangle == Triangle::kLower ? " <= " : " >= ") + to_text(s0[s0.size() - 2]));
   b.out(0, result, shape);
-  b.line("y0", left, cast_text(result, acc, dot(b, k, ref("a0", s0), ref("a1", s1), acc)), k);
+  b.line("y0", left, cast_text(result, acc, dot(b, k, ref("a0", s0), ref("a1", s1), acc)), k, terms);
+}
+
+void define_matmul(OpBuilder& b) { define_product(b, Triangle::kNone); }
+
+void define_triangular(OpBuilder& b) {
+  if (b.expect_rank(0, 2)) define_product(b, b.flag("upper") ? Triangle::kUpper : Triangle::kLower);
 }
 
 // y = alpha * A' * B' + beta * C, primes are optional transpositions.
@@ -139,6 +152,16 @@ void add_matmul(std::vector<OpDef>& table) {
                     {{"i8[4, 5]", "i8[5, 3]"}, {}},
                     {{"f32[4, 5]", "f32[5, 3]"}, {{"acc", as_attribute("f64")}}}};
   table.push_back(std::move(matmul));
+
+  OpDef triangular =
+      contraction("triangular_matmul", "matrix product with the lower or upper triangle of A; its other elements are not read",
+                  {a, c}, define_triangular);
+  triangular.aliases = {"trmm"};
+  triangular.attributes.push_back(flag_attr("upper", false, "1: the upper triangle"));
+  triangular.samples = {{{"f32[4, 4]", "f32[4, 3]"}, {}},
+                        {{"f32[2, 3, 5]", "f32[5, 4]"}, {{"upper", as_attribute(1)}}},
+                        {{"i8[4, 5]", "i8[5]"}, {}}};
+  table.push_back(std::move(triangular));
 
   OpDef gemm = contraction(
       "gemm", "alpha * A * B + beta * C with optional transpositions",

@@ -15,6 +15,38 @@ namespace facet {
 
 namespace {
 
+// An activation by ONNX's name: a template over the value ($), f of it and its two numbers.
+struct ActivationRow {
+  const char* name;
+  int numbers;  // 0: none, 1: alpha, 2: alpha and beta
+  double alpha, beta;
+  const char* text;  // of $; {a} and {b} are the numbers
+};
+constexpr ActivationRow kActivations[] = {
+    {"Sigmoid", 0, 0, 0, "sigmoid($)"},
+    {"Tanh", 0, 0, 0, "tanh($)"},
+    {"Relu", 0, 0, 0, "max($, 0.0)"},
+    {"Softsign", 0, 0, 0, "$ / (1.0 + fabs($))"},
+    {"Softplus", 0, 0, 0, "max($, 0.0) + log1p(exp(-fabs($)))"},
+    {"Affine", 2, 1, 0, "{a} * $ + {b}"},
+    {"LeakyRelu", 1, 0.01, 0, "($ < 0.0 ? {a} * $ : $)"},
+    {"ThresholdedRelu", 1, 1, 0, "($ > {a} ? $ : 0.0)"},
+    {"ScaledTanh", 2, 1, 1, "{a} * tanh({b} * $)"},
+    {"HardSigmoid", 2, 0.2, 0.5, "max(min({a} * $ + {b}, 1.0), 0.0)"},
+    {"Elu", 1, 1, 0, "($ < 0.0 ? {a} * expm1($) : $)"},
+};
+
+struct Activation {
+  const ActivationRow* row = nullptr;
+  double alpha = 0, beta = 0;
+};
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
 // Everything the three cells share. Text members are C in the accumulator's dtype, inside the loops n, s, j.
 class Recurrence {
  public:
@@ -97,7 +129,10 @@ class Recurrence {
                         : Subscripts{idx(direction), n_.index(), j_.index()};
   }
 
-  std::vector<std::string> defaults_, chosen_;
+  bool choose_activations();
+
+  std::vector<std::string> defaults_;
+  std::vector<Activation> chosen_;  // per direction
 };
 
 bool Recurrence::read() {
@@ -124,14 +159,7 @@ bool Recurrence::read() {
     if (b_.has(k) && !same_shape(b_.shape(k), expected[static_cast<std::size_t>(k)]))
       b_.bad_shapes(b_.def().operands[static_cast<std::size_t>(k)].name + " " + shape_text(b_.shape(k)) + " should be " +
                     shape_text(expected[static_cast<std::size_t>(k)]));
-  chosen_ = b_.words("activations");
-  if (chosen_.empty())
-    for (int d = 0; d < directions_; ++d) chosen_.insert(chosen_.end(), defaults_.begin(), defaults_.end());
-  if (chosen_.size() != defaults_.size() * static_cast<std::size_t>(directions_))
-    b_.bad_value("activations", "needs " + std::to_string(defaults_.size()) + " names per direction");
-  for (const std::string& name : chosen_)
-    if (name != "Sigmoid" && name != "Tanh" && name != "Relu" && name != "Softsign" && name != "Softplus")
-      b_.bad_value("activations", "\"" + name + "\" is not one of Sigmoid, Tanh, Relu, Softsign, Softplus");
+  if (!choose_activations()) return false;
   n_ = b_.loop("n", batch);
   s_ = b_.loop("s", steps_);
   j_ = b_.loop("j", idx(hidden_));
@@ -139,14 +167,46 @@ bool Recurrence::read() {
   return !b_.failed();
 }
 
+// The numbers are consumed in the order of the activations that have any; what is not given is the activation's own default.
+bool Recurrence::choose_activations() {
+  std::vector<std::string> names = b_.words("activations");
+  if (names.empty())
+    for (int d = 0; d < directions_; ++d) names.insert(names.end(), defaults_.begin(), defaults_.end());
+  if (names.size() != defaults_.size() * static_cast<std::size_t>(directions_))
+    b_.bad_value("activations", "needs " + std::to_string(defaults_.size()) + " names per direction");
+  const std::vector<double> alphas = b_.numbers("activation_alpha"), betas = b_.numbers("activation_beta");
+  std::size_t alpha = 0, beta = 0;
+  std::string known;
+  for (const ActivationRow& row : kActivations) known += (known.empty() ? "" : ", ") + std::string(row.name);
+  for (const std::string& name : names) {
+    const auto row =
+        std::find_if(std::begin(kActivations), std::end(kActivations), [&](const ActivationRow& r) { return name == r.name; });
+    if (row == std::end(kActivations)) {
+      b_.bad_value("activations", "\"" + name + "\" is not one of " + known);
+      continue;
+    }
+    Activation a{row, row->alpha, row->beta};
+    if (row->numbers > 0 && alpha < alphas.size()) a.alpha = alphas[alpha++];
+    if (row->numbers > 1 && beta < betas.size()) a.beta = betas[beta++];
+    chosen_.push_back(a);
+  }
+  if (alpha < alphas.size()) b_.bad_value("activation_alpha", "has more numbers than these activations take");
+  if (beta < betas.size()) b_.bad_value("activation_beta", "has more numbers than these activations take");
+  return !b_.failed();
+}
+
 std::string Recurrence::activate(int direction, std::size_t which, const std::string& value) {
-  const std::string& name = chosen_[static_cast<std::size_t>(direction) * defaults_.size() + which];
-  if (name == "Sigmoid") return "sigmoid(" + value + ")";
-  if (name == "Tanh") return "tanh(" + value + ")";
-  if (name == "Relu") return "max(" + value + ", 0.0)";
-  const std::string v = scalar("v", value);
-  if (name == "Softsign") return v + " / (1.0 + fabs(" + v + "))";
-  return "max(" + v + ", 0.0) + log1p(exp(-fabs(" + v + ")))";
+  const Activation& a = chosen_[static_cast<std::size_t>(direction) * defaults_.size() + which];
+  const std::string text = a.row->text;
+  const std::size_t at = text.find('$');
+  std::string operand = value;
+  if (at != text.rfind('$'))
+    operand = scalar("v", value);
+  else if (at > 0 && text[at - 1] != '(')  // not an argument of its own
+    operand = in_parens(value);
+  std::string filled = replaced(text, "$", operand);
+  filled = replaced(filled, "{a}", number_text(acc_, a.alpha));
+  return replaced(filled, "{b}", number_text(acc_, a.beta));
 }
 
 void Recurrence::add_inputs(int direction) {
@@ -284,7 +344,12 @@ OpDef record(const std::string& name, const std::string& summary, void (*define)
       "recurrent", name, summary, DTypes::kFloat,
       {text_attr("direction", "forward", "order of the steps", {"forward", "reverse", "bidirectional"}),
        optional_attr("hidden_size", AttrKind::kInt, "must agree with the weights"),
-       optional_attr("activations", AttrKind::kTexts, "names per gate and direction: Sigmoid, Tanh, Relu, Softsign, Softplus"),
+       optional_attr(
+           "activations", AttrKind::kTexts,
+           "names per gate and direction: Sigmoid, Tanh, Relu, Softsign, Softplus, Affine, LeakyRelu, ThresholdedRelu, "
+           "ScaledTanh, HardSigmoid, Elu"),
+       optional_attr("activation_alpha", AttrKind::kFloats, "alpha of the activations that have one, in their order"),
+       optional_attr("activation_beta", AttrKind::kFloats, "beta of the activations that have one, in their order"),
        optional_attr("clip", AttrKind::kFloat, "limit of what enters an activation"),
        flag_attr("layout", false, "1: x is [batch, steps, features]")},
       define);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "polyhedral/analyse.hpp"
+#include "polyhedral/recipe/gpu_tiles.hpp"
 #include "polyhedral/recipe/planner.hpp"
 #include "polyhedral/variants.hpp"
 
@@ -23,8 +24,9 @@ std::vector<Step> plan_group(Schedule schedule, const ScheduleOptions& options, 
     plan_fusion(planner);
     plan_gpu_order(planner);
     plan_gpu_nests(planner);
+    const std::vector<GpuTiles> tiles = plan_gpu_tiles(planner);
     plan_contraction_of_arrays(planner);
-    plan_gpu(planner);
+    plan_gpu(planner, tiles);
     return planner.steps();
   }
   plan_contractions(planner);

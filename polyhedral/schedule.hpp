@@ -16,7 +16,8 @@ namespace facet {
 //   kPromote    a copy of the part of the array used below `at`; `copy_in` / `copy_out` name the copying statements. With
 //               `reader` the copy is the whole array's, padding included, and serves that statement alone
 // Element e of the array is element (e - offset) of a buffer of extents `sizes`, in the dimension order `order`, the innermost
-// `inner[d]` of dimension d split off and placed last (packed tiles).
+// `inner[d]` of dimension d split off and placed last (packed tiles); `pad[d]` elements stay free after each run of dimension
+// d, so that what lies below each other falls into different banks or cache sets.
 struct StorageMap {
   enum class Kind { kContract, kPromote };
   Kind kind = Kind::kContract;
@@ -28,6 +29,7 @@ struct StorageMap {
   std::vector<ExprPtr> sizes;       // per array dimension
   std::vector<int> order;           // buffer dimension -> array dimension
   std::vector<std::int64_t> inner;  // per array dimension, 0: not split
+  std::vector<std::int64_t> pad;    // per array dimension; empty: none
   int copy_in = -1, copy_out = -1;  // statement numbers
   int reader = -1;                  // statement number
 };

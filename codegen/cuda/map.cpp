@@ -234,7 +234,7 @@ class ProgramMapper {
     }
     if (gpu::holds(chain.body, gpu::in_block)) {
       const bool shared = !chain.loops.empty() && gpu::in_block(chain.loops.back());
-      std::optional<LoopList> body = shared ? gpu::map_columns(chain, context_) : gpu::map_rows(chain, context_);
+      std::optional<LoopList> body = shared ? gpu::map_columns(chain, context_) : gpu::map_block(chain, context_);
       note(body.has_value(), !body           ? "the block's threads cannot share it: a local array does not fit shared memory"
                              : shared        ? "columns: the threads of a block share each point's reduction"
                              : loops.empty() ? "no loop on the grid: one block"

@@ -61,7 +61,7 @@ std::optional<LoopList> map_tiles(const Chain& chain, MapContext& context);
 // None when the body is not one reduction.
 std::optional<LoopList> map_columns(const Chain& chain, MapContext& context);
 // None when a local array is too large for shared memory, or an order would be lost.
-std::optional<LoopList> map_rows(const Chain& chain, MapContext& context);
+std::optional<LoopList> map_block(const Chain& chain, MapContext& context);
 
 // A loop nest around one update of a place that does not change in it: a reduction.
 struct ReductionNest {

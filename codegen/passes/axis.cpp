@@ -1,4 +1,5 @@
-// Axes: requested loops (kUnroll, kVector) of constant extent that other bounds cut short at the edges of the domain.
+// Axes: requested loops (kUnroll, kVector, loops of a GPU block) of constant extent that other bounds cut short at the edges of
+// the domain.
 #include "codegen/passes/tiles.hpp"
 
 namespace facet::passes {
@@ -9,12 +10,16 @@ namespace {
 // whole vectors and a masked rest anyway.
 constexpr std::int64_t kMaxTileVectors = 4;
 
+bool shared_by_threads(const For& f) {
+  return f.kind == LoopKind::kMapped && f.gpu.block >= 0 && f.gpu.grid < 0 && !f.gpu.reduces;
+}
+
 }  // namespace
 
 bool same_extent(const For& a, const For& b) { return same(a.lower, b.lower) && same(a.upper, b.upper); }
 
 std::optional<Axis> axis_of(const For& f) {
-  if ((f.kind != LoopKind::kUnroll && f.kind != LoopKind::kVector) || f.step != 1) return std::nullopt;
+  if ((f.kind != LoopKind::kUnroll && f.kind != LoopKind::kVector && !shared_by_threads(f)) || f.step != 1) return std::nullopt;
   if (difference(f.upper, f.lower).is_constant()) return std::nullopt;
   const std::vector<ExprPtr> lowers = operands_of(Op::kMax, f.lower);
   const std::vector<ExprPtr> uppers = operands_of(Op::kMin, f.upper);

@@ -10,9 +10,10 @@
 // A requested loop runs to its full constant extent, past the end of the domain, where that cannot be seen: it stores to local
 // tiles only; every access to such a tile in the kernel stands in a loop of the same bounds and names the same place from its
 // iterator, so that what lies past the end is touched by widened iterations alone; and all its reads, packed buffers with room
-// to the full extent say, stay inside their buffers. Without it a tile has up to five versions (full, partial in either axis,
-// remainder rows), which cost compile time and run the edges at a fraction of the speed. peel takes what is refused here.
-// Known elsewhere as padding of partial tiles in BLIS micro-kernels, overcomputation.
+// to the full extent say, stay inside their buffers. In a loop of a GPU block a plain store's reads that may leave their
+// buffers are padded: a tile of the block starts everywhere, then its updates need no guards. Without it a tile has up to five
+// versions (full, partial in either axis, remainder rows), which cost compile time and run the edges at a fraction of the
+// speed. peel takes what is refused here. Known elsewhere as padding of partial tiles in BLIS micro-kernels, overcomputation.
 #include "codegen/passes/tiles.hpp"
 
 #include <algorithm>
@@ -108,8 +109,35 @@ class Widening {
     For full = f;
     full.lower = axis.lower;
     full.upper = to_expr(sum(to_linear(axis.lower), constant_form(axis.extent)));
+    if (f.kind == LoopKind::kMapped) full.body = padded(full.body);
     context_.note("widen", f.iterator, true, "full tiles of " + std::to_string(axis.extent) + " past the end of the domain");
     return make_loop(std::move(full));
+  }
+
+  // simplify takes away what is not needed.
+  LoopList padded(const LoopList& body) const {
+    LoopList out;
+    for (const LoopPtr& node : body) {
+      const Store* s = as<Store>(node);
+      if (!s || s->update) {
+        out.push_back(rebuild(node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return padded(list); }));
+        continue;
+      }
+      Store copy = *s;
+      copy.value = rewrite(s->value, [&](const ExprPtr& e) {
+        if (e->op != Op::kRead || e->pad || tiles_.count(e->name)) return e;
+        Expr read = *e;
+        read.pad = is_float(e->type) ? literal(e->type, 0) : int_literal(e->type, 0);
+        return ExprPtr(std::make_shared<const Expr>(std::move(read)));
+      });
+      out.push_back(make_loop(std::move(copy)));
+    }
+    return out;
+  }
+
+  bool can_pad(const Expr& e, const For& axis, const Store& s) const {
+    if (axis.kind != LoopKind::kMapped || s.update || e.mask || e.lanes > 1 || tiles_.count(e.name)) return false;
+    return std::all_of(e.args.begin(), e.args.end(), [](const ExprPtr& a) { return accesses_of(a).empty(); });
   }
 
   bool fits(const For& f, const Axis& axis, const Facts& facts) const {
@@ -131,15 +159,16 @@ class Widening {
         continue;
       }
       const Store* s = as<Store>(node);
-      if (!s || s->atomic || s->mask || !stays_in_tile(*s, axis) || !reads_fit(s->value, facts)) return false;
+      if (!s || s->atomic || s->mask || !stays_in_tile(*s, axis) || !reads_fit(*s, axis, facts)) return false;
     }
     return true;
   }
 
-  bool reads_fit(const ExprPtr& value, const Facts& facts) const {
+  bool reads_fit(const Store& s, const For& axis, const Facts& facts) const {
     bool good = true;
-    walk(value, [&](const Expr& e) {
+    walk(s.value, [&](const Expr& e) {
       if (e.op != Op::kRead) return;
+      if (can_pad(e, axis, s)) return;
       const Buffer* buffer = context_.find(e.name);
       good = good && buffer && !e.pad && !e.mask && facts.inside(e.args, extents_of(*buffer));
     });

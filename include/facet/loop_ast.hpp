@@ -81,11 +81,14 @@ enum class LoopKind : std::uint8_t {
 };
 
 // Where a GPU runs the iterations of a kMapped loop. A loop on both levels is cut into pieces, one a block. Axes count from the
-// innermost: 0 is x, 1 is y, the grid's others share z.
+// innermost: 0 is x, 1 is y, the grid's others share z. Block loops inside the grid's make nests of their own shapes: there a
+// thread is the digits of its linear number, the last axis running fastest.
 struct GpuPlace {
   int grid = -1, block = -1;  // axis; -1: not on this level
   std::int64_t threads = 1;   // of the block along its axis
   std::int64_t points = 1;    // iterations of one thread
+  std::int64_t adjacent = 1;  // how many of them are neighbours; groups of neighbours are threads * adjacent apart
+  std::int64_t lanes = 0;     // how many of the threads along the axis are of one warp: warps * lanes; 0: as they come
   std::int64_t stage = 0;     // iterations whose operands go through shared memory at a time; 0: none do
   std::int64_t parts = 0;     // blocks that share a reduction; a second kernel combines their results
   bool reduces = false;       // the iterations update one place: they combine partial results

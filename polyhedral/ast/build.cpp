@@ -278,8 +278,20 @@ class Builder {
       }
     }
     b.extents.insert(b.extents.end(), fast.begin(), fast.end());
+    pad(m, &b);
     b.comment = (m.kind == StorageMap::Kind::kPromote ? "tile of " : "") + m.array;
     return b;
+  }
+
+  static void pad(const StorageMap& m, Buffer* b) {
+    if (m.pad.empty() || b->extents.empty()) return;
+    ExprPtr stride = idx(1);
+    b->strides.resize(b->extents.size());
+    for (std::size_t k = b->extents.size(); k-- > 0;) {
+      b->strides[k] = stride;
+      const std::int64_t free = k < m.order.size() ? m.pad[static_cast<std::size_t>(m.order[k])] : 0;
+      stride = idx_mul(stride, idx_add(b->extents[k], idx(free)));
+    }
   }
 
   static bool uses(const ExprPtr& e, const std::string& buffer) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "polyhedral/recipe/gpu_tiles.hpp"
 #include "polyhedral/recipe/gpu_time.hpp"
 
 namespace facet {
@@ -17,10 +18,7 @@ namespace facet {
 namespace {
 
 constexpr std::int64_t kBlockThreads = 256;  // eight warps: full occupancy up to 32 registers, no tail effects worth naming
-constexpr std::int64_t kTileSide = 16;       // threads along each side of a staged tile
-constexpr std::int64_t kTileDepth = 8;
 constexpr std::int64_t kColumnSide = 32;
-constexpr double kEnoughBlocks = 96;    // most multiprocessors of a large device have work: larger tiles are better then
 constexpr double kFewColumns = 200000;  // below one full set of threads of a large device (132 x 2048)
 constexpr double kLongSum = 256;
 constexpr double kLongPart = 1024;               // iterations of a part: 32 for each of the threads that share it
@@ -42,7 +40,7 @@ std::string count_text(double n) { return std::to_string(static_cast<long long>(
 
 class Mapper {
  public:
-  explicit Mapper(GroupPlanner& planner) : planner_(planner) {}
+  Mapper(GroupPlanner& planner, const std::vector<GpuTiles>& tiles) : planner_(planner), tiles_(tiles) {}
 
   void run() {
     const TreePtr root = planner_.schedule().tree;
@@ -62,6 +60,11 @@ class Mapper {
       for (const TreePtr& c : node->children) map(c);
       return;
     }
+    for (const GpuTiles& t : tiles_)
+      if (find_loop(planner_.schedule().tree, t.statement, t.root)->id == node->id) {
+        planner_.attempt_all(t.steps, "gpu", t.subject, t.why);
+        return;
+      }
     GpuNest nest(planner_, node);
     if (!nest.known()) return planner_.decline("gpu", nest.subject(), "the budget is used up: one thread");
     if (nest.chain().empty()) {
@@ -87,19 +90,15 @@ class Mapper {
   bool tiles(const GpuNest& nest) {
     const std::optional<GpuProduct> p = nest.product();
     if (!p || !p->worthwhile()) return false;
-    std::int64_t each = p->type == DType::kF64 ? 4 : 8;
-    for (; each > 2; each /= 2) {
-      const double side = static_cast<double>(kTileSide * each);
-      if (p->batch * (p->left / side) * (p->right / side) >= kEnoughBlocks) break;
-    }
+    const std::int64_t each = points_of_product(*p);
     return step(nest, p->statement,
                 {{"grid", arg(p->grid)},
                  {"block", arg(p->block)},
-                 {"threads", arg(std::vector<std::int64_t>{kTileSide, kTileSide})},
+                 {"threads", arg(std::vector<std::int64_t>{kGpuTileSide, kGpuTileSide})},
                  {"points", arg(std::vector<std::int64_t>{each, each})},
                  {"stage", arg(p->sum)},
-                 {"depth", arg(kTileDepth)}},
-                "tiles of " + std::to_string(kTileSide * each) + " squared points a block, " + std::to_string(each) + " x " +
+                 {"depth", arg(kGpuTileDepth)}},
+                "tiles of " + std::to_string(kGpuTileSide * each) + " squared points a block, " + std::to_string(each) + " x " +
                     std::to_string(each) + " a thread, operands through shared memory");
   }
 
@@ -218,10 +217,11 @@ class Mapper {
   }
 
   GroupPlanner& planner_;
+  const std::vector<GpuTiles>& tiles_;
 };
 
 }  // namespace
 
-void plan_gpu(GroupPlanner& planner) { Mapper(planner).run(); }
+void plan_gpu(GroupPlanner& planner, const std::vector<GpuTiles>& tiles) { Mapper(planner, tiles).run(); }
 
 }  // namespace facet

@@ -56,6 +56,5 @@ void plan_vectors(GroupPlanner& planner);    // one vector loop a statement
 void plan_threads(GroupPlanner& planner);    // one parallel loop a nest
 void plan_gpu_order(GroupPlanner& planner);  // parallel loops outermost, nests apart that have some of their own
 void plan_gpu_nests(GroupPlanner& planner);  // nests whose outer loop is sequential: taken apart or rescheduled
-void plan_gpu(GroupPlanner& planner);        // loops to grid, blocks and threads
 
 }  // namespace facet

@@ -7,8 +7,10 @@
 // In every list the last loop runs along x, the one before along y, further ones share z. What a thread block does depends on
 // where its loops stand:
 //   points   block loops are grid loops: a block takes a piece of each, a thread `points` iterations of it
-//   rows     the block loop lies inside the grid's: its iterations are strided over the threads; a reduction is partial results
-//            and their combination; several such loops in a row get a step each and barriers between them where needed
+//   block    the block loops lie inside the grid's: each such nest is spread over the block's threads by its own shape, with
+//            `points` iterations a thread, groups of `adjacent` of them neighbours; a reduction is partial results and their
+//            combination; every nest gets a step of its own, barriers stand between them where needed. A thread's linear number
+//            is the nest's digits: `threads` [4, 64] is t / 64, t mod 64
 //   columns  [r, j], r a reduction inside grid loop j: threads along y share the reduction of each of the points along x
 //   stage    a sum of products: [i.., j..] tiles of 16 x 16 threads, `points` squared results a thread, the operands of `depth`
 //            iterations of the reduction through shared memory
@@ -73,12 +75,14 @@ class MapGpu {
     split_ = loops("split");
     threads_ = args_.integers("threads", 1);
     points_ = args_.integers("points", 1);
+    adjacent_ = args_.integers("adjacent", 1);
     depth_ = args_.integer("depth", 8, 1);
     parts_ = args_.integer("parts", 0, 1);
     if (!ok()) return;
     if (grid_.empty() && block_.empty() && split_.empty()) args_.refuse("it names no loop for the grid or the block");
     if (!split_.empty() && parts_ == 0) args_.refuse("`split` needs `parts`: how many blocks share the reduction");
     if (points_.empty()) points_.assign(threads_.size(), 1);
+    if (adjacent_.empty()) adjacent_.assign(threads_.size(), 1);
   }
 
   // The grid loops stand directly inside each other; those of an earlier step count.
@@ -114,6 +118,12 @@ class MapGpu {
       return args_.bad("threads", std::to_string(wanted) + " numbers", std::to_string(threads_.size()));
     if (points_.size() != wanted)
       return args_.bad("points", std::to_string(wanted) + " numbers", std::to_string(points_.size()));
+    if (adjacent_.size() != wanted)
+      return args_.bad("adjacent", std::to_string(wanted) + " numbers", std::to_string(adjacent_.size()));
+    for (std::size_t k = 0; k < wanted; ++k)
+      if (points_[k] % adjacent_[k] != 0)
+        return args_.bad("adjacent", "divisors of `points`",
+                         std::to_string(adjacent_[k]) + " of " + std::to_string(points_[k]));
     if (block_threads() > kMostThreads)
       args_.refuse("a block would have more than " + std::to_string(kMostThreads) + " threads");
   }
@@ -125,15 +135,18 @@ class MapGpu {
     for (const TreePtr& l : block_) inner += !listed(grid_, l);
     if (!split_.empty()) check_split();
     if (!stage_.empty()) return check_stage(inner);
+    const auto several = [](const std::vector<std::int64_t>& list) {
+      return std::any_of(list.begin(), list.end(), [](std::int64_t p) { return p != 1; });
+    };
+    if (inner < block_.size() && several(adjacent_)) return args_.refuse("`adjacent` is for loops of the block alone");
     if (inner == 0) {
       if (block_.size() > 2) args_.refuse("points use at most two loops of the block");
       return;
     }
-    if (std::any_of(points_.begin(), points_.end(), [](std::int64_t p) { return p != 1; }))
-      return args_.refuse("`points` are of loops that the grid and the block share");
-    if (block_.size() == 1) return check_row(block_[0]);
+    if (inner == block_.size()) return check_nest(several(points_));
+    if (several(points_)) return args_.refuse("a reduction that a block's threads share has no `points`");
     if (block_.size() == 2 && !listed(grid_, block_[0]) && listed(grid_, block_[1])) return check_columns();
-    args_.refuse("the block's loops are the grid's, or one inside them, or a reduction before a loop of the grid");
+    args_.refuse("the block's loops are the grid's, or inside them, or a reduction before a loop of the grid");
   }
 
   // The outermost loop around that is no loop of the processor: one with a loop on the grid inside is.
@@ -146,21 +159,46 @@ class MapGpu {
     return loop;
   }
 
-  // Several loops of one nest share the block: they must mean the same threads.
-  void check_row(const TreePtr& loop) {
-    const TreePtr scope = chain_.empty() ? kernel_around(loop) : chain_.front();
-    for_each_loop(scope, [&](const Tree& l) {
-      const bool taken = l.mark.kind == LoopKind::kMapped && l.mark.gpu.block == 0 && l.mark.gpu.grid < 0;
-      if (taken && l.mark.gpu.threads != threads_[0])
-        args_.refuse("other loops of the block have " + std::to_string(l.mark.gpu.threads) + " threads");
+  // The threads of a nest of block loops.
+  static std::int64_t threads_of(const Tree& root) {
+    std::int64_t n = 1;
+    for (const Tree* l = &root; l->kind == Tree::Kind::kLoop; l = l->children[0].get())
+      if (l->mark.kind == LoopKind::kMapped && l->mark.gpu.block >= 0) n *= l->mark.gpu.threads;
+    return n;
+  }
+
+  // Several nests share the block: they must mean the same threads.
+  void check_nest(bool points) {
+    std::vector<std::string> names;
+    for (const TreePtr& l : block_) names.push_back(name_of(l));
+    const std::vector<TreePtr> nest = loop_chain(schedule_, statement_, names, args_);
+    if (!ok()) return;
+    const std::int64_t threads = block_threads();
+    const TreePtr scope = chain_.empty() ? kernel_around(block_.front()) : chain_.front();
+    std::int64_t others = 0;
+    const auto look = [&](const auto& self, const TreePtr& t) -> void {
+      const bool root = t->kind == Tree::Kind::kLoop && t->mark.kind == LoopKind::kMapped && t->mark.gpu.block >= 0;
+      if (root && t->mark.gpu.grid < 0) others = threads_of(*t);
+      if (root) return;
+      for (const TreePtr& c : t->children) self(self, c);
+    };
+    look(look, scope);
+    if (others > 0 && others != threads)
+      args_.refuse("other loops of the block have " + std::to_string(others) + " threads, not " + std::to_string(threads));
+    for_each_loop(nest.back()->children[0], [&](const Tree& l) {
+      if (l.mark.kind == LoopKind::kMapped)
+        args_.refuse("a loop inside '" + name_of(nest.back()) + "' has the block's threads");
     });
-    for_each_loop(loop->children[0], [&](const Tree& l) {
-      if (l.mark.kind == LoopKind::kMapped) args_.refuse("a loop inside '" + name_of(loop) + "' has the block's threads");
-    });
-    const std::int64_t t = threads_[0];
-    if (t > kWarp ? t % kWarp != 0 : (t & (t - 1)) != 0)
-      args_.bad("threads", "a power of two up to 32, or a multiple of 32", std::to_string(t));
-    if (carries_dependence(schedule_, loop->id, true)) check_reduction(loop);
+    if (threads > kWarp ? threads % kWarp != 0 : (threads & (threads - 1)) != 0)
+      args_.bad("threads", "a power of two up to 32, or a multiple of 32", std::to_string(threads));
+    for (const TreePtr& loop : nest) {
+      if (!ok() || !carries_dependence(schedule_, loop->id, true)) continue;
+      if (nest.size() > 1 || points)
+        return args_.refuse("loop '" + name_of(loop) +
+                            "' carries a dependence: alone, and without `points`, its threads could "
+                            "share a reduction");
+      check_reduction(loop);
+    }
   }
 
   // What carries a reduction must be that statement's alone, and its place must stand still below.
@@ -298,6 +336,7 @@ class MapGpu {
       if (g.block >= 0) {
         g.threads = threads_[at];
         g.points = points_[at];
+        g.adjacent = adjacent_[at];
       }
       if (listed(stage_, l)) g.stage = depth_;
       if (listed(split_, l)) g.parts = parts_;
@@ -311,7 +350,7 @@ class MapGpu {
   Arguments& args_;
   int statement_ = -1;
   std::vector<TreePtr> grid_, block_, stage_, split_, chain_;
-  std::vector<std::int64_t> threads_, points_;
+  std::vector<std::int64_t> threads_, points_, adjacent_;
   std::int64_t depth_ = 8, parts_ = 0;
   TreePtr reduction_;  // the loop whose iterations update one place
 };
@@ -327,9 +366,11 @@ const Transform kMapGpu = {
     {{"statement", "statement", true, "a statement inside the loops"},
      {"grid", "loops", false, "directly nested loops whose iterations, or pieces of them, are blocks"},
      {"block", "loops", false,
-      "loops shared by the threads of a block: of the grid, or one inside them, or a reduction and a loop of the grid"},
+      "loops shared by the threads of a block: of the grid, or a nest inside them, or a reduction and a loop of the grid"},
      {"threads", "ints", false, "threads along each loop of `block`; with `stage`, of the tile's rows and columns: [16, 16]"},
-     {"points", "ints", false, "iterations of one thread along each loop that grid and block share; 1 when not given"},
+     {"points", "ints", false, "iterations of one thread along each loop of `block`; 1 when not given"},
+     {"adjacent", "ints", false,
+      "inside the grid's loops: how many of a thread's points along each loop are neighbours; 1 when not given"},
      {"stage", "loops", false, "all loops of a sum of products, whose operands go through shared memory"},
      {"depth", "int", false, "iterations of the staged loops at a time: 8, 16 or 32; 8 when not given"},
      {"split", "loops", false, "a reduction's loop cut into parts for as many blocks; a second kernel combines the results"},

@@ -8,10 +8,12 @@
 // The copy is an ordinary statement whose domain holds the values of the loops down to `at` and the element; its loops are
 // named after the array's dimensions by the statement's loops (or d0, d1, ..) and can be tiled, parallelised and vectorised.
 // What it owes to readers and writers is in the dependences that the step adds, so that later steps are judged with it. The
-// footprint is covered by construction: the copy's domain is the footprint, its box isl's fixed box hull. Known elsewhere as
-// packing (BLIS), cache read and cache write (TVM), shared-memory staging. Refuses: an array both read from outside and written
-// below `at`; a dimension without a constant size (tile the loop that walks it first). Source: Verdoolaege et al., PPCG, TACO
-// 2013, section 6.
+// footprint is covered by construction: the copy's domain is the footprint, its box isl's fixed box hull. With `fill` the
+// domain is the whole box: elements that the array does not have get the padding value of the reads, else zero, so that readers
+// may run past the array's end (register tiles without code for partial ones) and padded reads become plain ones. Known
+// elsewhere as packing (BLIS), cache read and cache write (TVM), shared-memory staging. Refuses: an array both read from
+// outside and written below `at`; a dimension without a constant size (tile the loop that walks it first). Source: Verdoolaege
+// et al., PPCG, TACO 2013, section 6.
 #include <algorithm>
 
 #include "polyhedral/affine.hpp"
@@ -43,7 +45,8 @@ Dependences with_copy(const Schedule& schedule, const StorageMap& m, const State
     const isl::map outer = outer_schedule(schedule, s, m.at);
     for (const Access& a : schedule.statement(s).reads) {
       if (a.array != m.array) continue;
-      const isl::map to_copy = with_flat_range(outer, a.relation, statement_id(copy.name)).intersect_range(copy.domain);
+      const isl::map& needed = a.reach && copy.reads[0].reach ? *a.reach : a.relation;
+      const isl::map to_copy = with_flat_range(outer, needed, statement_id(copy.name)).intersect_range(copy.domain);
       all.push_back(make_dependence(DependenceKind::kFlow, m.copy_in, s, m.buffer, to_copy.reverse()));
       for (const Dependence& d : *schedule.dependences) {
         if (d.array != m.array) continue;
@@ -57,6 +60,18 @@ Dependences with_copy(const Schedule& schedule, const StorageMap& m, const State
   return all;
 }
 
+// What the reads below `at` name, elements outside the array included: { [outer] -> A[e] }.
+isl::map reached(const Schedule& schedule, const std::string& array, const TreePtr& at) {
+  std::optional<isl::map> all;
+  for (const int s : statements_of(at))
+    for (const Access& a : schedule.statement(s).reads) {
+      if (a.array != array) continue;
+      const isl::map part = outer_schedule(schedule, s, at->id).reverse().apply_range(a.reach ? *a.reach : a.relation);
+      all = all ? all->unite(part) : part;
+    }
+  return all ? *all : isl::map();
+}
+
 }  // namespace
 
 Schedule promote_part(const Schedule& schedule, Arguments& args, const std::string& array, int s, const TreePtr& at) {
@@ -66,15 +81,18 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
   m.buffer = fresh_buffer(schedule, array, ".tile");
   m.at = at->id;
   m.space = space_of(args.text("memory", "l2"), args);
+  const bool whole = args.truth("fill", false);
+  const ExprPtr fill = whole ? fill_of(schedule, statements_of(at), schedule.scop->arrays.at(array)) : nullptr;
+  if (whole && !fill) args.refuse("'" + array + "' is read with different padding values there");
   if (args.problem()) return schedule;
-  const isl::map part = footprint(schedule, array, at->id);
+  const isl::map part = whole ? reached(schedule, array, at) : footprint(schedule, array, at->id);
   if (part.is_null() || part.is_empty()) {
     args.refuse("'" + array + "' is not read inside loop '" + args.text("at") + "'");
     return schedule;
   }
-  if (padded_reads(schedule, array, at->id)) {
+  if (!whole && padded_reads(schedule, array, at->id)) {
     args.refuse("'" + array + "' is read with a padding value there, which needs the whole array's bounds",
-                {"promote it whole, without `at`: the copy then holds the padding"});
+                {"promote it with `fill`: the copy then holds the padding"});
     return schedule;
   }
   const std::vector<BoxDimension> box = box_hull(part);
@@ -100,7 +118,9 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
     if (std::count(outer.begin(), outer.end(), copy_loops[d])) copy_loops[d] = "d" + std::to_string(d);
   const int number = schedule.statement_count();
   m.copy_in = number;
-  Statement copy = copy_statement(schedule, m, flat_domain(part, statement_id(m.buffer + ".copy")), outer, copy_loops, false);
+  const isl::map copied = whole ? whole_boxes(part, m) : part;
+  Statement copy = copy_statement(schedule, m, flat_domain(copied, statement_id(m.buffer + ".copy")), outer, copy_loops, false);
+  if (whole) read_with_fill(*schedule.scop, copy, fill);
   next.dependences = std::make_shared<const Dependences>(with_copy(schedule, m, copy));
   // The copy runs first in each iteration of `at`; every loop around knows its value for it.
   const TreePtr nest = copy_nest(next, copy, number, around.size(), m.order);
@@ -121,8 +141,12 @@ const Transform kPromote = {
      {"at", "loop", false, "the loop at whose body's start (or end) the copy runs; absent: once, before the statement's nest"},
      {"memory", "text", false, "registers, stack, l1, l2 (default), l3 or shared"},
      {"layout", "layout", false,
-      "{order: dimensions by loop name, slowest first; inner: {dimension: size} split off and placed last; room: {dimension: "
-      "elements} kept free after it, without `at`}"}},
+      "{order: dimensions by loop name, slowest first; inner: {dimension: size} split off and placed last; pad: {dimension: "
+      "elements} kept free after each of its rows in shared memory, stack or registers; room: {dimension: elements} kept free "
+      "after it, without `at`}"},
+     {"fill", "bool", false,
+      "with `at`: copy whole boxes, the padding value of the reads or zero where the array has no element; readers may then run "
+      "past its end"}},
     apply};
 
 }  // namespace facet

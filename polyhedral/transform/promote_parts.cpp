@@ -58,16 +58,56 @@ void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageM
     }
     m.order = order;
   }
-  if (const auto it = layout->find("inner"); it != layout->end()) {
-    const auto* inner = std::get_if<ArgumentMap>(&it->second.value);
-    if (!inner) return args.bad("layout", "inner: an object dimension -> size", "something else");
-    for (const auto& [name, size] : *inner) {
-      const auto* n = std::get_if<std::int64_t>(&size.value);
+  const auto by_dimension = [&](const std::string& key, const std::string& what, std::vector<std::int64_t>& values) {
+    const auto it = layout->find(key);
+    if (it == layout->end() || args.problem()) return;
+    const auto* map = std::get_if<ArgumentMap>(&it->second.value);
+    if (!map) return args.bad("layout", key + ": an object dimension -> " + what, "something else");
+    for (const auto& [name, number] : *map) {
+      const auto* n = std::get_if<std::int64_t>(&number.value);
       if (position(name) >= dims.size() || !n || *n < 1)
-        return args.bad("layout", "inner sizes of the array's dimensions", "\"" + name + "\"");
-      m.inner[position(name)] = *n;
+        return args.bad("layout", key + " of the array's dimensions, at least 1", "\"" + name + "\"");
+      values.resize(dims.size());
+      values[position(name)] = *n;
     }
+  };
+  by_dimension("inner", "size", m.inner);
+  by_dimension("pad", "elements", m.pad);
+  for (std::size_t d = 0; d < m.pad.size(); ++d)
+    if (m.pad[d] > 0 && m.inner[d] > 0) args.refuse("dimension '" + dims[d] + "' is split: it has no rows to pad");
+  if (!m.pad.empty() && m.space == MemorySpace::kGlobal) args.refuse("`pad` is for tiles of a block or a thread");
+}
+
+ExprPtr fill_of(const Schedule& schedule, const std::vector<int>& statements, const Array& array) {
+  ExprPtr pad;
+  bool same_pad = true;
+  for (const int s : statements)
+    walk(schedule.statement(s).value, [&](const Expr& e) {
+      if (e.op != Op::kRead || e.name != array.name || !e.pad) return;
+      if (pad && !same(pad, e.pad)) same_pad = false;
+      pad = e.pad;
+    });
+  if (!same_pad) return nullptr;
+  if (pad) return pad;
+  return is_float(array.dtype) ? literal(array.dtype, 0) : int_literal(array.dtype, 0);
+}
+
+void read_with_fill(const Scop& scop, Statement& copy, const ExprPtr& fill) {
+  Access& from = copy.reads[0];
+  from.reach = from.relation;
+  from.relation = from.relation.intersect_range(array_set(scop, from.array));
+  from.whole = from.relation;
+  copy.value = read(from.array, copy.value->type, copy.subscripts, fill);
+}
+
+isl::map whole_boxes(const isl::map& part, const StorageMap& m) {
+  std::optional<isl::map> boxes;
+  for (std::size_t d = 0; d < m.offsets.size(); ++d) {
+    const isl::map side = m.offsets[d].as_map().apply_range(
+        read_map("{ [x] -> [e] : x <= e < x + " + std::to_string(m.sizes[d]->int_value) + " }"));
+    boxes = boxes ? with_flat_range(*boxes, side, array_id(m.array)) : with_range_tuple(side, array_id(m.array));
   }
+  return boxes->intersect_domain(part.domain());
 }
 
 Statement copy_statement(const Schedule& schedule, const StorageMap& m, const isl::set& domain,

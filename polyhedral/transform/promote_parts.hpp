@@ -18,10 +18,18 @@ MemorySpace space_of(const std::string& memory, Arguments& args);
 // The statement's loop names that walk the dimensions of the array, "dN" where none does alone or the name is used already.
 std::vector<std::string> dimension_names(const Statement& s, const std::string& array, std::size_t rank);
 
-// `layout` {order, inner} of the step over the named dimensions.
+// `layout` {order, inner, pad} of the step over the named dimensions.
 void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageMap& m);
 
 std::string fresh_buffer(const Schedule& schedule, const std::string& array, const std::string& suffix);
+
+// What a copy holds where the array has no element: the padding value of the statements' reads, zero without one; null when
+// they differ. And the copy that reads so.
+ExprPtr fill_of(const Schedule& schedule, const std::vector<int>& statements, const Array& array);
+void read_with_fill(const Scop& scop, Statement& copy, const ExprPtr& fill);
+
+// { [outer] -> A[e] }: the whole box of constant size for each iteration that needs any of it.
+isl::map whole_boxes(const isl::map& part, const StorageMap& m);
 
 // The loops around `statement` down to `at`, outermost first.
 std::vector<TreePtr> loops_down_to(const Schedule& schedule, int statement, int at);

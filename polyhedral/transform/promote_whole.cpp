@@ -29,20 +29,6 @@ std::optional<isl::map> reach_of(const Statement& s, const std::string& array) {
   return all;
 }
 
-// The padding value of the statement's reads of `array`; zero without one. Null when they differ.
-ExprPtr fill_of(const Statement& s, const Array& array) {
-  ExprPtr pad;
-  bool same_pad = true;
-  walk(s.value, [&](const Expr& e) {
-    if (e.op != Op::kRead || e.name != array.name || !e.pad) return;
-    if (pad && !same(pad, e.pad)) same_pad = false;
-    pad = e.pad;
-  });
-  if (!same_pad) return nullptr;
-  if (pad) return pad;
-  return is_float(array.dtype) ? literal(array.dtype, 0) : int_literal(array.dtype, 0);
-}
-
 // Elements kept free behind a dimension: layout {room: {dimension: elements}}.
 std::int64_t room_of(Arguments& args, const std::string& dimension) {
   const ArgumentMap* layout = args.map("layout");
@@ -113,7 +99,7 @@ Schedule promote_whole(const Schedule& schedule, Arguments& args, const std::str
   m.space = space_of(args.text("memory", "l2"), args);
   m.reader = s;
   const Array& source = schedule.scop->arrays.at(array);
-  const ExprPtr fill = fill_of(reader, source);
+  const ExprPtr fill = fill_of(schedule, {s}, source);
   if (!reach) args.refuse("'" + array + "' is not read by '" + reader.name + "'");
   if (!fill) args.refuse("'" + reader.name + "' reads '" + array + "' with different padding values");
   if (m.space != MemorySpace::kGlobal) args.bad("memory", "l1, l2 or l3 for a whole array", "\"" + args.text("memory") + "\"");
@@ -134,11 +120,8 @@ Schedule promote_whole(const Schedule& schedule, Arguments& args, const std::str
   const int number = schedule.statement_count();
   m.copy_in = number;
   Statement copy = copy_statement(schedule, m, read_set(text).intersect_params(schedule.scop->context), {}, dims, false);
-  const isl::map every = copy.reads[0].relation;  // elements outside the array included
-  copy.reads[0].relation = every.intersect_range(array_set(*schedule.scop, array));
-  copy.reads[0].whole = copy.reads[0].relation;
-  copy.reads[0].reach = every;
-  copy.value = read(array, source.dtype, copy.subscripts, fill);
+  read_with_fill(*schedule.scop, copy, fill);
+  const isl::map every = *copy.reads[0].reach;
   Dependences list{{DependenceKind::kFlow, number, s, m.buffer, every.apply_range(reach->reverse())}};
   for (const int w : statements_of(schedule.tree))
     if (schedule.statement(w).target == array)

@@ -25,11 +25,10 @@ constexpr std::int64_t kMostSteps = 400'000'000;  // of the interpreter: some se
 constexpr double kMostOperations = 3e6;
 
 // The scheduled loop tree, planned for CUDA and these typical sizes.
-Result<LoopProgram> scheduled(const Program& program, const SymbolValues& symbols) {
+Result<LoopProgram> scheduled(const Program& program, const SymbolValues& symbols, Recipe partial) {
   ScheduleOptions options;
   options.target = "cuda";
   options.sizes = symbols;
-  Recipe partial;
   partial.target = "cuda";
   Ledger ledger;
   const Result<Recipe> recipe = plan(program, partial, options, ledger);
@@ -104,7 +103,7 @@ Result<PreparedCase> prepare_case(const GpuCase& test, std::uint64_t seed) {
   if (!inputs) return inputs.errors();
   SymbolValues typical = test.planned_for;
   typical.insert(test.symbols.begin(), test.symbols.end());
-  Result<LoopProgram> loops = scheduled(made.program, typical);
+  Result<LoopProgram> loops = scheduled(made.program, typical, test.recipe);
   if (!loops) return loops.errors();
   made.arguments = arguments_of(*loops, *inputs);
   made.loops = map_to_gpu(*loops, GpuMachine{}, nullptr);

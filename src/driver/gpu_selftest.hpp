@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "facet/program.hpp"
+#include "facet/recipe.hpp"
 #include "facet/result.hpp"
 
 namespace facet {
@@ -20,6 +21,7 @@ struct GpuCase {
   Program program;   // not elaborated
   SymbolValues symbols;
   SymbolValues planned_for = {};  // typical sizes of the plan; of what is not here: `symbols`
+  Recipe recipe = {};             // what of it is given; the planner completes it
 };
 
 struct GpuCaseResult {

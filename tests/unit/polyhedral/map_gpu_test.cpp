@@ -78,8 +78,8 @@ TEST(MapGpu, RefusesWhatItsFormsCannotExpress) {
        "the threads are taken by loop 'i'"},
       {R"({"do": "map_gpu", "statement": "y", "grid": ["i", "j"], "block": ["i", "j"], "threads": [64, 32]})",
        "more than 1024 threads"},
-      {R"({"do": "map_gpu", "statement": "y", "grid": ["i"], "block": ["j"], "threads": [32], "points": [2]})",
-       "that the grid and the block share"},
+      {R"({"do": "map_gpu", "statement": "y", "grid": ["i", "j"], "block": ["j"], "threads": [32], "points": [4], "adjacent": [2]})",
+       "loops of the block alone"},
       {R"({"do": "map_gpu", "statement": "y", "grid": ["i"], "block": ["i", "j"], "threads": [2, 32]})",
        "a reduction before a loop of the grid"},
       {R"({"do": "map_gpu", "statement": "y", "grid": ["i", "j"], "split": ["j"]})", "needs `parts`"},
@@ -115,6 +115,43 @@ TEST(MapGpu, RefusesReductionsThatMoveOrAreShared) {
   EXPECT_NE(serial.message.find("that is no reduction"), std::string::npos) << serial.message;
 }
 
+// Nests inside the grid's loops have shapes of their own, of as many threads as the others.
+TEST(MapGpu, NestsOfABlock) {
+  const std::string grid = R"({"do": "tile", "statement": "c", "loops": ["i", "j"], "sizes": [64, 64], "names": ["i0", "j0"]},
+      {"do": "distribute", "statement": "c", "loop": "i"}, {"do": "interchange", "statement": "c", "order": ["k", "i", "j"]},
+      {"do": "map_gpu", "statement": "c", "grid": ["i0", "j0"]}, )",
+                    init = R"({"do": "map_gpu", "statement": "c.init", "block": ["i", "j"], "threads": [4, 64]}, )";
+  const auto sum = [](const std::string& rest) { return R"({"do": "map_gpu", "statement": "c", "block": )" + rest + "}"; };
+  EXPECT_TRUE(judge(product(), grid + init + sum(R"(["i", "j"], "threads": [16, 16], "points": [4, 4])")).legal);
+  EXPECT_TRUE(judge(product(), grid + init + sum(R"(["j", "i"], "threads": [16, 16])")).legal);
+  const Refused refused[] = {
+      {R"(["i", "j"], "threads": [16, 8])", "have 256 threads, not 128"},
+      {R"(["k", "j"], "threads": [16, 16])", "do not stand directly inside each other"},
+      {R"(["k", "i", "j"], "threads": [4, 8, 8])", "loop 'k' carries a dependence: alone"},
+  };
+  for (const Refused& r : refused) {
+    const LegalReport report = judge(product(), grid + init + sum(r.steps));
+    EXPECT_FALSE(report.legal) << r.steps;
+    EXPECT_NE(report.message.find(r.reason), std::string::npos) << r.steps << "\n" << report.message;
+  }
+}
+
+TEST(MapGpu, NumbersThatFitNoNest) {
+  const Refused wrong[] = {
+      {R"("block": ["i", "j"], "threads": [16, 16], "points": [4])", "expected 2 numbers"},
+      {R"("block": ["i", "j"], "threads": [3, 8])", "a power of two up to 32, or a multiple of 32, found 24"},
+      {R"("block": ["j"], "threads": [32], "points": [4], "adjacent": [3])", "divisors of `points`, found 3 of 4"},
+      {R"("block": ["j"], "threads": [32], "adjacent": [1, 1])", "expected 1 numbers"},
+  };
+  for (const Refused& w : wrong) {
+    const Program p = elementwise();
+    const Result<LegalReport> report = check_recipe(
+        p, recipe_of(p, R"({"do": "map_gpu", "statement": "y", )" + std::string(w.steps) + "}"), ScheduleOptions{});
+    ASSERT_FALSE(report.ok()) << w.steps;
+    EXPECT_NE(to_text(report.errors()).find(w.reason), std::string::npos) << to_text(report.errors());
+  }
+}
+
 TEST(MapGpu, StagedTiles) {
   const std::string tile = R"({"do": "map_gpu", "statement": "c", "grid": ["i", "j"], "block": ["i", "j"], "stage": ["k"], )";
   EXPECT_TRUE(judge(product(), tile + R"("threads": [16, 16], "points": [8, 8]})").legal);
@@ -137,9 +174,10 @@ Recipe planned(const Program& p, Ledger* ledger = nullptr) {
   return *r;
 }
 
-TEST(PlanForCuda, AProductIsStaged) {
+TEST(PlanForCuda, AProductIsTiled) {
   const std::string text = to_json(planned(product()));
-  EXPECT_NE(text.find("\"stage\": [\"k\"]"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"memory\": \"shared\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\"adjacent\": [4, 4]"), std::string::npos) << text;
 }
 
 // Sums of rows and of columns: in both, neighbouring threads read neighbouring elements. (The sum of a row once counted its

@@ -148,6 +148,32 @@ TEST(Transform, PromotePacksTheTileItReads) {
   EXPECT_FALSE(text.empty());
 }
 
+// 8 = 3 + 3 + 2 rows, and a read past the array: the copy has whole boxes, the reader no padding any more.
+TEST(Transform, AFilledTileIsCopiedWhole) {
+  const Program p = equations({"y[i, j] = sum[r](x[i, j + r ? 7.0]) for i in 0..8, j in 0..8, r in 0..3"}, "y");
+  const std::string tiled = R"({"do": "tile", "statement": "y", "loops": ["i"], "sizes": [3]},
+      {"do": "promote", "array": "x", "statement": "y", "at": "it", "memory": "shared")";
+  const std::string text = body(p, tiled + R"(, "fill": true, "layout": {"order": ["d1", "i"], "pad": {"i": 2}}})");
+  EXPECT_NE(text.find("allocate x.tile: f32[10, 3] strides [5, 1] shared"), std::string::npos) << text;
+  EXPECT_NE(text.find("x.tile[d1, i - 3 * it] = x[i, d1 ? 7.0]"), std::string::npos) << text;
+  EXPECT_NE(text.find("for i in 3 * it..3 * it + 3"), std::string::npos) << text;
+  EXPECT_NE(text.find("sum= x.tile[j + r, i - 3 * it]"), std::string::npos) << text;
+  const LegalReport bare = judge(p, tiled + "}");
+  EXPECT_NE(bare.message.find("padding value"), std::string::npos) << bare.message;
+  const Program two = equations({"y[i, j] = x[i, j + 1 ? 7.0] + x[i, j - 1 ? 0.0] for i in 0..8, j in 0..8"}, "y");
+  const LegalReport differ = judge(two, tiled + R"(, "fill": true})");
+  EXPECT_NE(differ.message.find("different padding values"), std::string::npos) << differ.message;
+}
+
+TEST(Transform, PadIsForTilesOfABlockOrAThread) {
+  const Program p = equations({"y[i, j] = x[j, i] * 2.0"}, "y");
+  const std::string promoted = R"({"do": "promote", "array": "x", "statement": "y", "at": "i", )";
+  const LegalReport split = judge(p, promoted + R"("memory": "stack", "layout": {"pad": {"j": 1}, "inner": {"j": 4}}})");
+  EXPECT_NE(split.message.find("it has no rows to pad"), std::string::npos) << split.message;
+  const LegalReport global = judge(p, promoted + R"("memory": "l2", "layout": {"pad": {"j": 1}}})");
+  EXPECT_NE(global.message.find("tiles of a block or a thread"), std::string::npos) << global.message;
+}
+
 TEST(Transform, PromotedWholeAnArrayHoldsItsPadding) {
   const Program p = equations({"y[i, j] = sum[r](x[i, j + r ? 0.0]) for i in 0..8, j in 0..8, r in 0..3"}, "y");
   const std::string text = body(p, R"({"do": "promote", "array": "x", "statement": "y", "layout": {"room": {"d1": 5}}})");

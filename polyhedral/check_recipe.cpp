@@ -1,5 +1,6 @@
 // The judgement of `legal`: every variant's groups, step by step, up to the first that is refused.
 #include "polyhedral/analyse.hpp"
+#include "polyhedral/copies.hpp"
 #include "polyhedral/repair.hpp"
 #include "polyhedral/transform/apply.hpp"
 #include "polyhedral/variants.hpp"
@@ -37,9 +38,9 @@ std::vector<Step> repair_of(const Schedule& original, const std::vector<Step>& s
   return find_repair(*before.schedule, {refused, steps.end()}, *refusal.violation, budget.part(0.5));
 }
 
-// Judges one variant; false in `report` at the first refusal.
+// Judges one variant; false in `report` at the first refusal. The first `added` groups are not the recipe's and have no steps.
 Result<Done> judge(const Program& program, const ReaderIndex& readers, const Variant& variant, const std::string& pointer,
-                   const Budget& budget, LegalReport* report) {
+                   std::size_t added, const Budget& budget, LegalReport* report) {
   if (variant.groups_hole) return Done{};
   const Result<std::vector<NodeGroup>> groups = groups_of_recipe(program, variant.groups);
   if (!groups) return groups.errors();
@@ -51,7 +52,7 @@ Result<Done> judge(const Program& program, const ReaderIndex& readers, const Var
     if (!outcome.refusal) continue;
     const Diagnostic& d = outcome.refusal->diagnostic;
     if (failure_of(d.code) == Failure::kInput || failure_of(d.code) == Failure::kInternal) return d;
-    describe(*outcome.refusal, pointer + "/groups/" + std::to_string(g), steps, report);
+    describe(*outcome.refusal, pointer + "/groups/" + std::to_string(g - added), steps, report);
     report->repair = repair_of(*schedule, steps, *outcome.refusal, budget);
   }
   return Done{};
@@ -59,7 +60,10 @@ Result<Done> judge(const Program& program, const ReaderIndex& readers, const Var
 
 }  // namespace
 
-Result<LegalReport> check_recipe(const Program& program, const Recipe& recipe, const ScheduleOptions& options) {
+Result<LegalReport> check_recipe(const Program& given, const Recipe& wanted, const ScheduleOptions& options) {
+  const Program program = with_copies(given);
+  Recipe recipe = wanted;
+  const std::vector<std::size_t> added = add_copy_groups(program, false, &recipe);
   const Budget budget = budget_of(options);
   std::vector<VariantCase> cases;
   const Result<Done> told =
@@ -69,8 +73,8 @@ Result<LegalReport> check_recipe(const Program& program, const Recipe& recipe, c
   LegalReport report;
   for (const VariantCase& c : cases) {
     const std::string pointer = "/variants/" + std::to_string(c.index);
-    const Result<Done> judged =
-        judge(*c.program, readers, recipe.variants[static_cast<std::size_t>(c.index)], pointer, budget, &report);
+    const Result<Done> judged = judge(*c.program, readers, recipe.variants[static_cast<std::size_t>(c.index)], pointer,
+                                      added[static_cast<std::size_t>(c.index)], budget, &report);
     if (!judged) return judged.errors();
     if (!report.legal) break;
   }

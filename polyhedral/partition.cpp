@@ -10,6 +10,8 @@
 #include <map>
 #include <set>
 
+#include "polyhedral/copies.hpp"
+
 namespace facet {
 
 namespace {
@@ -65,6 +67,10 @@ std::vector<std::string> node_names(const Program& program) {
   std::vector<std::string> names;
   std::map<std::string, int> writers;  // tensor -> nodes above that define or update it
   for (const Node& n : program.nodes) {
+    if (is_copy(n)) {
+      names.push_back(copy_op(n));
+      continue;
+    }
     const std::string tensor = node_tensor(n);
     names.push_back(numbered(tensor, writers[tensor]));
     for (const std::string& t : results_of(n)) ++writers[t];
@@ -75,8 +81,14 @@ std::vector<std::string> node_names(const Program& program) {
 std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& options, Ledger& ledger) {
   std::vector<NodeGroup> groups;
   std::map<std::string, int> group_of;  // tensor -> group that defines it last
+  std::size_t copies = 0;
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
     const Node& node = program.nodes[n];
+    if (is_copy(node)) {  // first of all, and nobody's producer to join
+      groups.push_back({copy_group(node), {static_cast<int>(n)}});
+      ++copies;
+      continue;
+    }
     int latest = -1;
     std::string through;
     for (const std::vector<std::string>* list : {&node.in, &node.inout})
@@ -99,14 +111,14 @@ std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& 
       why = "no shared outer loop: '" + through + "' is not read along the first index";
     }
     if (latest >= 0)
-      ledger.push_back({"partition", through + " -> " + node_tensor(node), why.empty(),
-                        why.empty() ? "read along the same outer loop" : why,
-                        "k" + std::to_string(why.empty() ? latest : static_cast<int>(groups.size())),
-                        static_cast<double>(work_of(node, program, options.sizes))});
+      ledger.push_back(
+          {"partition", through + " -> " + node_tensor(node), why.empty(), why.empty() ? "read along the same outer loop" : why,
+           why.empty() ? groups[static_cast<std::size_t>(latest)].name : "k" + std::to_string(groups.size() - copies),
+           static_cast<double>(work_of(node, program, options.sizes))});
     int mine = latest;
     if (!why.empty()) {
       mine = static_cast<int>(groups.size());
-      groups.push_back({"k" + std::to_string(mine), {}});
+      groups.push_back({"k" + std::to_string(groups.size() - copies), {}});
     }
     groups[static_cast<std::size_t>(mine)].nodes.push_back(static_cast<int>(n));
     for (const std::string& t : results_of(node)) group_of[t] = mine;
@@ -118,7 +130,10 @@ Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const st
   const std::vector<std::string> names = node_names(program);
   std::map<std::string, int> node_of, writers;
   for (std::size_t n = 0; n < program.nodes.size(); ++n)
-    for (const std::string& t : results_of(program.nodes[n])) node_of[numbered(t, writers[t]++)] = static_cast<int>(n);
+    if (is_copy(program.nodes[n])) node_of[copy_op(program.nodes[n])] = static_cast<int>(n);
+  for (std::size_t n = 0; n < program.nodes.size(); ++n)
+    for (const std::string& t : is_copy(program.nodes[n]) ? std::vector<std::string>{} : results_of(program.nodes[n]))
+      node_of[numbered(t, writers[t]++)] = static_cast<int>(n);
   std::vector<NodeGroup> list;
   std::map<int, int> placed;  // node -> group
   for (std::size_t g = 0; g < groups.size(); ++g) {

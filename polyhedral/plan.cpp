@@ -6,6 +6,7 @@
 #include <set>
 
 #include "polyhedral/analyse.hpp"
+#include "polyhedral/copies.hpp"
 #include "polyhedral/recipe/gpu_tiles.hpp"
 #include "polyhedral/recipe/planner.hpp"
 #include "polyhedral/variants.hpp"
@@ -87,7 +88,8 @@ Result<Done> complete(Variant& v, const Program& program, const ReaderIndex& rea
 
 }  // namespace
 
-Result<Recipe> plan(const Program& program, const Recipe& partial, const ScheduleOptions& options, Ledger& ledger) {
+Result<Recipe> plan(const Program& given, const Recipe& partial, const ScheduleOptions& options, Ledger& ledger) {
+  const Program program = with_copies(given);
   const Budget budget = budget_of(options).part(kPlanningShare);
   Recipe recipe = partial;
   if (recipe.variants_hole || recipe.variants.empty()) recipe.variants = {Variant{}};
@@ -97,6 +99,7 @@ Result<Recipe> plan(const Program& program, const Recipe& partial, const Schedul
     ledger.push_back({"variant", variant_name(recipe, recipe.variants.size() - 1), true,
                       "added for the sizes that no variant serves", "", 0});
   }
+  add_copy_groups(program, true, &recipe);
   std::vector<VariantCase> cases;
   const Result<Done> told =
       guarded("conditions of variants", Budget{0, {}}, [&] { cases = cases_of(program, recipe, options.sizes); });

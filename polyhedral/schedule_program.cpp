@@ -9,6 +9,7 @@
 
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/ast/build.hpp"
+#include "polyhedral/copies.hpp"
 #include "polyhedral/counts.hpp"
 #include "polyhedral/kernel_buffers.hpp"
 #include "polyhedral/transform/apply.hpp"
@@ -36,53 +37,10 @@ BufferRole role_of(const Program& p, const std::string& name) {
   return p.tensor(name).data ? BufferRole::kWeight : BufferRole::kWorkspace;
 }
 
-// Where an input is also updated in place (loops inout), the caller's tensor must not change: the program works on a copy.
-std::set<std::string> updated_inputs(const Program& p) {
-  std::set<std::string> names;
-  for (const Node& n : p.nodes)
-    for (const std::string& t : n.inout)
-      if (std::count(p.inputs.begin(), p.inputs.end(), t)) names.insert(t);
-  return names;
-}
-
-// for i.. : target[i..] = source[i..]. It belongs to no group, so no recipe maps it to a GPU.
-Kernel copy_kernel(const std::string& name, const Tensor& t, const std::string& target, const std::string& source,
-                   bool for_gpu) {
-  Store s;
-  s.statement = target + ".copy";
-  s.buffer = target;
-  std::vector<ExprPtr> at;
-  for (std::size_t d = 0; d < t.shape.size(); ++d) at.push_back(index("d" + std::to_string(d)));
-  s.subscripts = at;
-  s.value = read(source, t.dtype, at);
-  LoopList body{make_loop(std::move(s))};
-  for (std::size_t d = t.shape.size(); d-- > 0;) {
-    For f;
-    f.iterator = "d" + std::to_string(d);
-    f.lower = idx(0);
-    f.upper = t.shape[d];
-    if (for_gpu) {
-      f.kind = LoopKind::kMapped;
-      f.gpu.grid = static_cast<int>(t.shape.size() - 1 - d);
-      f.gpu.block = f.gpu.grid == 0 ? 0 : -1;
-      f.gpu.threads = f.gpu.grid == 0 ? 256 : 1;
-    }
-    f.body = std::move(body);
-    body = {make_loop(std::move(f))};
-  }
-  Kernel k;
-  k.name = name;
-  k.ops = {target};
-  k.body = std::move(body);
-  k.comment = "the caller's " + source + " stays as it is: work on a copy";
-  collect_buffers(k.body, k.buffers);
-  return k;
-}
-
 class ProgramScheduler {
  public:
-  ProgramScheduler(const Program& program, const Recipe& recipe, const ScheduleOptions& options)
-      : program_(program), recipe_(recipe), readers_(readers_of(program)), for_gpu_(options.target == "cuda") {
+  ProgramScheduler(const Program& program, const Recipe& recipe)
+      : program_(program), recipe_(recipe), readers_(readers_of(program)) {
     LoopProgram& loops = result_.loops;
     loops.name = program.name;
     loops.symbols = program.symbols;
@@ -100,7 +58,6 @@ class ProgramScheduler {
       if (!done) return done.errors();
     }
     add_buffers();
-    copy_updated_inputs();
     for (Buffer& b : workspace_)
       if (!result_.loops.find_buffer(b.name)) result_.loops.buffers.push_back(std::move(b));
     return std::move(result_);
@@ -167,6 +124,8 @@ class ProgramScheduler {
     kernel.name = nodes.name + suffix;
     kernel.ops = group.ops;
     kernel.when = several_ ? c.when : nullptr;
+    const Node& first = program_.nodes[static_cast<std::size_t>(nodes.nodes[0])];
+    if (is_copy(first)) kernel.comment = "the caller's " + first.in[0] + " stays as it is: work on a copy";
     kernel.flops = count_operations(scop);
     kernel.bytes = count_bytes(scop);
     if (several_) {
@@ -199,29 +158,11 @@ class ProgramScheduler {
     }
   }
 
-  void copy_updated_inputs() {
-    LoopProgram& loops = result_.loops;
-    for (const std::string& name : updated_inputs(program_)) {
-      const Tensor& t = program_.tensor(name);
-      const std::string source = name + ".given";
-      for (Buffer& b : loops.buffers)
-        if (b.name == name && b.role == BufferRole::kInput) b.role = BufferRole::kWorkspace;
-      for (Buffer& b : loops.buffers)
-        if (b.name == name && b.role == BufferRole::kInOut) b.role = BufferRole::kOutput;
-      Buffer given = global_buffer(t, BufferRole::kInput);
-      given.name = source;
-      loops.buffers.push_back(given);
-      std::replace(loops.inputs.begin(), loops.inputs.end(), name, source);
-      loops.kernels.insert(loops.kernels.begin(), copy_kernel("copy_" + name, t, name, source, for_gpu_));
-    }
-  }
-
   const Program& program_;
   const Recipe& recipe_;
   ReaderIndex readers_;
   // isl's quota alone: the planner tried these steps within its time, and a machine that is busy in between must not lose them.
   Budget budget_;
-  bool for_gpu_ = false;
   bool several_ = false;  // more than one variant is ever taken
   Scheduled result_;
   std::set<std::string> used_;
@@ -230,13 +171,16 @@ class ProgramScheduler {
 
 }  // namespace
 
-Result<Scheduled> schedule_program(const Program& program, const Recipe& recipe, const ScheduleOptions& options) {
+Result<Scheduled> schedule_program(const Program& given, const Recipe& wanted, const ScheduleOptions& options) {
+  const Program program = with_copies(given);
+  Recipe recipe = wanted;
+  add_copy_groups(program, false, &recipe);
   if (recipe.variants.empty()) return diagnose(Code::kBadGroups, {}, {"the recipe has no variant"});
   std::vector<VariantCase> cases;
   const Result<Done> told =
       guarded("conditions of variants", Budget{0, {}}, [&] { cases = cases_of(program, recipe, options.sizes); });
   if (!told) return told.errors();
-  return ProgramScheduler(program, recipe, options).run(cases);
+  return ProgramScheduler(program, recipe).run(cases);
 }
 
 }  // namespace facet

@@ -76,6 +76,7 @@ class ProgramMapper {
     }
     pieces_.clear();
     collect(folded(passes::simplify(plain_loops(k.body, false, context_.passes), context_.passes)), Piece{}, {});
+    join_neighbours();
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
       Kernel piece = k;
       if (pieces_.size() > 1 || !pieces_[p].host.empty()) {
@@ -204,6 +205,50 @@ class ProgramMapper {
       all = all && sized_over(host, &b);
     });
     return all;
+  }
+
+  // Single instances share a launch with each other and with a nest of one block beside them: kernels of a stream run one after
+  // the other anyway. Nests of more blocks, or with other threads, stay apart.
+  void join_neighbours() {
+    std::vector<Piece> joined;
+    std::int64_t threads = 0;  // of the last one's block; 0: single instances so far
+    for (Piece& piece : pieces_) {
+      const std::int64_t own = joinable_threads(piece);
+      const bool joins = !joined.empty() && own >= 0 && threads >= 0 && (own == 0 || threads == 0) &&
+                         same_loops(joined.back().host, piece.host) && joined.back().values == piece.values;
+      if (!joins) {
+        joined.push_back(std::move(piece));
+        threads = own;
+        continue;
+      }
+      LoopList both;
+      for (const LoopPtr& nest : {joined.back().nest, piece.nest}) {
+        if (const Sequence* s = as<Sequence>(nest))
+          both.insert(both.end(), s->body.begin(), s->body.end());
+        else
+          both.push_back(nest);
+      }
+      joined.back().nest = make_loop(Sequence{std::move(both)});
+      threads = std::max(threads, own);
+    }
+    pieces_ = std::move(joined);
+  }
+
+  // The threads of a nest of one block, 0 of a single instance, -1 of what needs a kernel of its own.
+  static std::int64_t joinable_threads(const Piece& piece) {
+    const LoopList nest{piece.nest};
+    if (!gpu::holds(nest, [](const For&) { return true; })) return 0;
+    if (gpu::holds(nest, gpu::on_grid) || !gpu::holds(nest, gpu::in_block)) return -1;
+    std::int64_t threads = -1;
+    passes::walk_nodes(nest, [&](const LoopPtr& n) {
+      if (const For* f = as<For>(n); f && gpu::in_block(*f)) threads = f->gpu.threads;
+    });
+    return threads;
+  }
+
+  static bool same_loops(const std::vector<For>& a, const std::vector<For>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const For& x, const For& y) { return x.iterator == y.iterator; });
   }
 
   void to_workspace(const Buffer& local, const std::vector<For>& host) {

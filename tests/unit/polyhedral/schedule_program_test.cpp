@@ -36,6 +36,46 @@ TEST(ScheduleProgram, EmptyStepsGiveTheOriginalOrderWithoutTilesVectorsOrThreads
   EXPECT_EQ(text.find("tile"), std::string::npos) << text;
 }
 
+// The copy of an updated input is a group of the recipe like others: planned, named in it, without threads where it has no
+// steps.
+TEST(ScheduleProgram, TheCopyOfAnUpdatedInputIsInTheRecipe) {
+  const Program p = in_place("[\"N\"]", "for (int i = 0; i < N; i++) A[i] = A[i] + 1.0;");
+  ScheduleOptions options;
+  options.target = "cuda";
+  Recipe partial;
+  partial.target = "cuda";
+  Ledger ledger;
+  Result<Recipe> recipe = plan(p, partial, options, ledger);
+  ASSERT_TRUE(recipe.ok());
+  std::vector<Group>& groups = recipe->variants[0].groups;
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].name, "copy_A");
+  EXPECT_EQ(groups[0].ops, std::vector<std::string>{"A.copy"});
+  ASSERT_EQ(groups[0].steps.size(), 1u);
+  EXPECT_EQ(groups[0].steps[0].verb, "map_gpu");
+  EXPECT_EQ(groups[1].name, "k0");
+  EXPECT_EQ(groups[1].ops, std::vector<std::string>{"A"});
+  const auto kernel = [&](const Recipe& r) {
+    const Result<Scheduled> s = schedule_program(p, r, options);
+    EXPECT_TRUE(s.ok());
+    LoopProgram one = s->loops;
+    EXPECT_EQ(one.kernels[0].name, "copy_A");
+    EXPECT_EQ(one.inputs, std::vector<std::string>{"A.given"});
+    one.kernels.resize(1);
+    return to_text(one);
+  };
+  EXPECT_NE(kernel(*recipe).find("mapped grid"), std::string::npos);
+  groups[0].steps.clear();
+  EXPECT_EQ(kernel(*recipe).find("mapped"), std::string::npos);
+  // A recipe that says nothing of the copy leaves it to the scheduler, and is judged without it.
+  groups.erase(groups.begin());
+  EXPECT_TRUE(check_recipe(p, *recipe, options)->legal);
+  Result<Recipe> completed = plan(p, *recipe, options, ledger);
+  ASSERT_TRUE(completed.ok());
+  ASSERT_EQ(completed->variants[0].groups.size(), 2u);
+  EXPECT_EQ(completed->variants[0].groups[0].steps.size(), 1u);
+}
+
 TEST(ScheduleProgram, MatmulIsTiledPackedVectorisedAndParallel) {
   Ledger ledger;
   const Scheduled s = scheduled(program_of(kMatmul), {}, &ledger);

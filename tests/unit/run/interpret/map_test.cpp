@@ -129,6 +129,13 @@ TEST(MapToGpu, LoopsAroundTheGridAreTheProcessors) {
   EXPECT_EQ(m.report.barriers, 0);
 }
 
+// s = 0 is a part of the block that sums; the nest after it has a kernel of its own, as it had before.
+TEST(MapToGpu, SingleInstancesShareALaunch) {
+  const Mapped m = check(placed(total_then_use(), {{"j", strided(32)}}));
+  EXPECT_EQ(m.program.kernels.size(), 2u);
+  EXPECT_EQ(check(placed(total_then_use(), {{"i", strided(32)}})).program.kernels.size(), 2u);
+}
+
 TEST(MapToGpu, AnIntermediateDiesIntoTheOutput) {
   // p[i,j] = f(x[i,j]); s = sum_j p; y[i,j] = p[i,j] / (s + 1): p lives in y, unless y[i,j] reads another element of p.
   const auto program = [](const ExprPtr& read_at, bool cheap = false) {

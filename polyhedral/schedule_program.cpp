@@ -39,8 +39,8 @@ BufferRole role_of(const Program& p, const std::string& name) {
 
 class ProgramScheduler {
  public:
-  ProgramScheduler(const Program& program, const Recipe& recipe)
-      : program_(program), recipe_(recipe), readers_(readers_of(program)) {
+  ProgramScheduler(const Program& program, const Recipe& recipe, const ScheduleOptions& options)
+      : program_(program), recipe_(recipe), readers_(readers_of(program)), reading_(budget_of(options).part(0.5)) {
     LoopProgram& loops = result_.loops;
     loops.name = program.name;
     loops.symbols = program.symbols;
@@ -103,11 +103,19 @@ class ProgramScheduler {
 
   // By the recipe; in the program's own order, which needs no dependences, when the budget does not allow it.
   Result<Made> schedule_group(const Program& program, const NodeGroup& nodes, const Group& group) {
+    if (group.steps.empty()) return original(program, nodes);
     Result<Made> made = by_recipe(program, nodes, group);
     if (made || made.errors()[0].code != Code::kBudgetExhausted) return made;
-    if (!group.steps.empty())
-      result_.ledger.push_back(
-          {"budget", "group " + nodes.name, false, made.errors()[0].message + ": original order", nodes.name, 0});
+    result_.ledger.push_back(
+        {"budget", "group " + nodes.name, false, made.errors()[0].message + ": original order", nodes.name, 0});
+    return original(program, nodes);
+  }
+
+  // Nothing is judged, so the dependences are for the reader alone: as long as there is time for them.
+  Result<Made> original(const Program& program, const NodeGroup& nodes) {
+    const Result<Schedule> analysed = analyse(program, readers_, nodes, reading_);
+    if (analysed) result_.deps_text += to_text(*analysed->scop, *analysed->dependences);
+    if (!analysed) result_.deps_text += "(not found: " + analysed.errors()[0].message + ")\n";
     Result<Schedule> plain = lower_group(program, readers_, nodes);
     if (!plain) return plain.errors();
     return scan(std::move(*plain), Budget{0, {}});
@@ -163,6 +171,7 @@ class ProgramScheduler {
   ReaderIndex readers_;
   // isl's quota alone: the planner tried these steps within its time, and a machine that is busy in between must not lose them.
   Budget budget_;
+  Budget reading_;        // of time as well: for what only people read
   bool several_ = false;  // more than one variant is ever taken
   Scheduled result_;
   std::set<std::string> used_;

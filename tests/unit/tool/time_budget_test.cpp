@@ -89,13 +89,12 @@ bool gave_up(const Trial& t) {
 }
 
 TEST(TimeBudget, HostileProgramsEndInTimeAndRight) {
-  for (const std::string& json : {crowded_nest(20), std::string(kWideEinsum)}) {
+  // 60 statements: their dependences were looked for again after planning had given them up (5 s).
+  for (const std::string& json : {crowded_nest(20), crowded_nest(60), std::string(kWideEinsum)}) {
     const Trial t = build(json, 1);
     EXPECT_LT(t.seconds, 1 + 1.0) << json.substr(0, 60);
     expect_right(t);
   }
-  // Not bounded by time yet: what follows scheduling (loop passes) has no budget and took 5 s here in an unoptimised build.
-  expect_right(build(crowded_nest(60), 1));
 }
 
 TEST(TimeBudget, NoTimeAtAllGivesTheOriginalOrderAndSaysSo) {

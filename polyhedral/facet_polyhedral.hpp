@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ struct LedgerEntry {
 };
 using Ledger = std::vector<LedgerEntry>;
 
+struct ScheduleMemo;
+std::shared_ptr<ScheduleMemo> make_schedule_memo();
+
 struct ScheduleOptions {
   Machine machine;
   std::string target = "openmp";
@@ -34,6 +38,9 @@ struct ScheduleOptions {
   double time_budget_s = 20;  // for planning and scheduling together, from the call on, unless there is a deadline
   std::optional<std::chrono::steady_clock::time_point> deadline;  // shared by calls that follow each other
   SymbolValues sizes;                                             // typical sizes for the cost model; legality never uses them
+  // Where plan() leaves its schedules, so that schedule_program() of the same program object need not judge the same steps
+  // again. Absent: it judges them.
+  std::shared_ptr<ScheduleMemo> memo;
 };
 
 // Every subscript inside its array, every read defined, every output defined everywhere, nothing defined twice: for all allowed

@@ -9,6 +9,7 @@
 #include "polyhedral/copies.hpp"
 #include "polyhedral/recipe/gpu_tiles.hpp"
 #include "polyhedral/recipe/planner.hpp"
+#include "polyhedral/schedule_memo.hpp"
 #include "polyhedral/variants.hpp"
 
 namespace facet {
@@ -19,23 +20,21 @@ namespace {
 // the scan, must fit what is left.
 constexpr double kPlanningShare = 0.45;
 
-std::vector<Step> plan_group(Schedule schedule, const ScheduleOptions& options, const Budget& budget, Ledger& ledger) {
-  GroupPlanner planner(std::move(schedule), options, budget, ledger);
-  if (options.target.rfind("cuda", 0) == 0) {
+void plan_group(GroupPlanner& planner) {
+  if (planner.options().target.rfind("cuda", 0) == 0) {
     plan_fusion(planner);
     plan_gpu_order(planner);
     plan_gpu_nests(planner);
     const std::vector<GpuTiles> tiles = plan_gpu_tiles(planner);
     plan_contraction_of_arrays(planner);
     plan_gpu(planner, tiles);
-    return planner.steps();
+    return;
   }
   plan_contractions(planner);
   plan_fusion(planner);
   plan_contraction_of_arrays(planner);
   plan_vectors(planner);
   plan_threads(planner);
-  return planner.steps();
 }
 
 std::string variant_name(const Recipe& recipe, std::size_t v) {
@@ -44,17 +43,22 @@ std::string variant_name(const Recipe& recipe, std::size_t v) {
 }
 
 // Steps of one group; what the budget cut short stands in the ledger.
-Result<std::vector<Step>> steps_of(const Program& program, const ReaderIndex& readers, const NodeGroup& nodes,
+Result<std::vector<Step>> steps_of(const Program& program, const ReaderIndex& readers, const NodeGroup& nodes, int variant,
                                    const ScheduleOptions& options, const Budget& share, Ledger& ledger) {
   const Result<Schedule> schedule = analyse(program, readers, nodes, share);
-  if (schedule) return plan_group(*schedule, options, share, ledger);
+  if (schedule) {
+    GroupPlanner planner(*schedule, options, share, ledger);
+    plan_group(planner);
+    if (options.memo) options.memo->entries.push_back({variant, nodes.nodes, planner.steps(), *schedule, planner.schedule()});
+    return planner.steps();
+  }
   if (schedule.errors()[0].code != Code::kBudgetExhausted) return schedule.errors();
   ledger.push_back({"budget", "group " + nodes.name, false, schedule.errors()[0].message + ": original order", nodes.name, 0});
   return std::vector<Step>{};
 }
 
 // Completes the holes of one variant.
-Result<Done> complete(Variant& v, const Program& program, const ReaderIndex& readers, const ScheduleOptions& options,
+Result<Done> complete(Variant& v, int index, const Program& program, const ReaderIndex& readers, const ScheduleOptions& options,
                       const Budget& budget, Ledger& ledger) {
   std::vector<NodeGroup> groups;
   if (v.groups_hole) {
@@ -79,7 +83,7 @@ Result<Done> complete(Variant& v, const Program& program, const ReaderIndex& rea
     group.steps_hole = false;
     // Each group may use its share of what is left, so that an expensive one cannot starve the rest.
     const Budget share = budget.part(2.0 / static_cast<double>(groups.size() - g + 1));
-    Result<std::vector<Step>> steps = steps_of(program, readers, groups[g], options, share, ledger);
+    Result<std::vector<Step>> steps = steps_of(program, readers, groups[g], index, options, share, ledger);
     if (!steps) return steps.errors();
     group.steps = std::move(*steps);
   }
@@ -90,6 +94,7 @@ Result<Done> complete(Variant& v, const Program& program, const ReaderIndex& rea
 
 Result<Recipe> plan(const Program& given, const Recipe& partial, const ScheduleOptions& options, Ledger& ledger) {
   const Program program = with_copies(given);
+  if (options.memo) *options.memo = {&given, {}};
   const Budget budget = budget_of(options).part(kPlanningShare);
   Recipe recipe = partial;
   if (recipe.variants_hole || recipe.variants.empty()) recipe.variants = {Variant{}};
@@ -113,7 +118,7 @@ Result<Recipe> plan(const Program& given, const Recipe& partial, const ScheduleO
     own.sizes = cases[v].sizes;
     const Budget share = budget.part(1.0 / static_cast<double>(recipe.variants.size() - v));
     const std::size_t first = ledger.size();
-    const Result<Done> done = complete(recipe.variants[v], *cases[v].program, readers, own, share, ledger);
+    const Result<Done> done = complete(recipe.variants[v], static_cast<int>(v), *cases[v].program, readers, own, share, ledger);
     if (!done) return done.errors();
     if (recipe.variants.size() > 1)
       for (std::size_t e = first; e < ledger.size(); ++e) ledger[e].group = variant_name(recipe, v) + ", " + ledger[e].group;

@@ -12,6 +12,7 @@
 #include "polyhedral/copies.hpp"
 #include "polyhedral/counts.hpp"
 #include "polyhedral/kernel_buffers.hpp"
+#include "polyhedral/schedule_memo.hpp"
 #include "polyhedral/transform/apply.hpp"
 #include "polyhedral/variants.hpp"
 
@@ -39,8 +40,8 @@ BufferRole role_of(const Program& p, const std::string& name) {
 
 class ProgramScheduler {
  public:
-  ProgramScheduler(const Program& program, const Recipe& recipe, const ScheduleOptions& options)
-      : program_(program), recipe_(recipe), readers_(readers_of(program)), reading_(budget_of(options).part(0.5)) {
+  ProgramScheduler(const Program& program, const Recipe& recipe, const ScheduleOptions& options, const ScheduleMemo* memo)
+      : program_(program), recipe_(recipe), readers_(readers_of(program)), memo_(memo), reading_(budget_of(options).part(0.5)) {
     LoopProgram& loops = result_.loops;
     loops.name = program.name;
     loops.symbols = program.symbols;
@@ -92,8 +93,12 @@ class ProgramScheduler {
     return made;
   }
 
-  Result<Made> by_recipe(const Program& program, const NodeGroup& nodes, const Group& group) {
-    const Result<Schedule> schedule = analyse(program, readers_, nodes, budget_);
+  Result<Made> by_recipe(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
+    if (const ScheduleMemo::Entry* planned = memo_ ? memo_->find(c.index, nodes.nodes, group.steps) : nullptr) {
+      result_.deps_text += to_text(*planned->original.scop, *planned->original.dependences);
+      return scan(planned->scheduled, budget_);
+    }
+    const Result<Schedule> schedule = analyse(*c.program, readers_, nodes, budget_);
     if (!schedule) return schedule.errors();
     result_.deps_text += to_text(*schedule->scop, *schedule->dependences);
     StepOutcome outcome = apply_steps(*schedule, group.steps, budget_);
@@ -102,13 +107,13 @@ class ProgramScheduler {
   }
 
   // By the recipe; in the program's own order, which needs no dependences, when the budget does not allow it.
-  Result<Made> schedule_group(const Program& program, const NodeGroup& nodes, const Group& group) {
-    if (group.steps.empty()) return original(program, nodes);
-    Result<Made> made = by_recipe(program, nodes, group);
+  Result<Made> schedule_group(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
+    if (group.steps.empty()) return original(*c.program, nodes);
+    Result<Made> made = by_recipe(c, nodes, group);
     if (made || made.errors()[0].code != Code::kBudgetExhausted) return made;
     result_.ledger.push_back(
         {"budget", "group " + nodes.name, false, made.errors()[0].message + ": original order", nodes.name, 0});
-    return original(program, nodes);
+    return original(*c.program, nodes);
   }
 
   // Nothing is judged, so the dependences are for the reader alone: as long as there is time for them.
@@ -122,7 +127,7 @@ class ProgramScheduler {
   }
 
   Result<Done> kernel(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
-    Result<Made> made = schedule_group(*c.program, nodes, group);
+    Result<Made> made = schedule_group(c, nodes, group);
     if (!made) return made.errors();
     const Scop& scop = *made->schedule.scop;
     result_.statements_text += to_text(scop);
@@ -171,14 +176,17 @@ class ProgramScheduler {
   ReaderIndex readers_;
   // isl's quota alone: the planner tried these steps within its time, and a machine that is busy in between must not lose them.
   Budget budget_;
-  Budget reading_;        // of time as well: for what only people read
-  bool several_ = false;  // more than one variant is ever taken
+  const ScheduleMemo* memo_;  // what planning this program left; null: nothing
+  Budget reading_;            // of time as well: for what only people read
+  bool several_ = false;      // more than one variant is ever taken
   Scheduled result_;
   std::set<std::string> used_;
   std::vector<Buffer> workspace_;
 };
 
 }  // namespace
+
+std::shared_ptr<ScheduleMemo> make_schedule_memo() { return std::make_shared<ScheduleMemo>(); }
 
 Result<Scheduled> schedule_program(const Program& given, const Recipe& wanted, const ScheduleOptions& options) {
   const Program program = with_copies(given);
@@ -189,7 +197,8 @@ Result<Scheduled> schedule_program(const Program& given, const Recipe& wanted, c
   const Result<Done> told =
       guarded("conditions of variants", Budget{0, {}}, [&] { cases = cases_of(program, recipe, options.sizes); });
   if (!told) return told.errors();
-  return ProgramScheduler(program, recipe).run(cases);
+  const bool planned = options.memo && options.memo->program == &given;
+  return ProgramScheduler(program, recipe, options, planned ? options.memo.get() : nullptr).run(cases);
 }
 
 }  // namespace facet

@@ -15,6 +15,8 @@ struct Argument;
 using ArgumentList = std::vector<Argument>;
 using ArgumentMap = std::map<std::string, Argument>;
 struct Hole {};  // "?": the scheduler completes it
+inline bool operator==(const Hole&, const Hole&) { return true; }
+bool operator==(const Argument& a, const Argument& b);
 
 // A JSON-like value of a step's argument.
 struct Argument {
@@ -27,6 +29,7 @@ struct Step {
   ArgumentMap arguments;
   Place place;
 };
+bool operator==(const Step& a, const Step& b);  // wherever they stand
 
 struct Group {
   std::string name;

@@ -82,7 +82,8 @@ Result<Planned> make_plan(const Loaded& loaded, const Options& options, const Sc
 
 Result<Built> build_loops(const Loaded& loaded, const Options& options, const Machine& machine) {
   const double start = now_ms();
-  const ScheduleOptions schedule = schedule_options(loaded, options, machine);
+  ScheduleOptions schedule = schedule_options(loaded, options, machine);
+  schedule.memo = make_schedule_memo();
   Built built;
   // Scop x machine -> recipe. The only stage that chooses.
   Result<Planned> planned = make_plan(loaded, options, schedule);

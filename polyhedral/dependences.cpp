@@ -21,6 +21,19 @@
 
 namespace facet {
 
+isl::schedule order_of_array(const Scop& scop, const std::string& array) {
+  std::vector<int> touching;
+  std::map<int, isl::set> domains;
+  for (const int i : statements_of(scop.original)) {
+    const Statement& s = scop.statements[static_cast<std::size_t>(i)];
+    if (s.target != array && std::none_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == array; }))
+      continue;
+    touching.push_back(i);
+    domains[i] = s.domain;
+  }
+  return to_isl(restrict_tree(scop.original, touching, nullptr), domains);
+}
+
 namespace {
 
 bool same_reduction(const Statement& a, const Statement& b) { return a.update && b.update && *a.update == *b.update; }
@@ -118,20 +131,6 @@ void split(const Scop& scop, const isl::union_map& all, DependenceKind kind, con
   for (const Dependence& d : found) add(list, d.kind, d.source, d.sink, d.array, d.relation);
 }
 
-// The program's order of the statements that touch one array: what isl's analysis costs grows with the whole tree it is given.
-isl::schedule order_of(const Scop& scop, const std::string& array) {
-  std::vector<int> touching;
-  std::map<int, isl::set> domains;
-  for (const int i : statements_of(scop.original)) {
-    const Statement& s = scop.statements[static_cast<std::size_t>(i)];
-    if (s.target != array && std::none_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == array; }))
-      continue;
-    touching.push_back(i);
-    domains[i] = s.domain;
-  }
-  return to_isl(restrict_tree(scop.original, touching, nullptr), domains);
-}
-
 void in_place_dependences(const Scop& scop, const std::string& array, const isl::schedule& order, Dependences& list) {
   const InPlace in = accesses_of(scop, array);
   split(scop, flow_of(in.reads, in.writes, in.updates, order), DependenceKind::kFlow, array, list);
@@ -166,7 +165,7 @@ Dependences compute_dependences(const Scop& scop) {
       tensor_dependences(scop, name, list);
       continue;
     }
-    in_place_dependences(scop, name, order_of(scop, name), list);
+    in_place_dependences(scop, name, order_of_array(scop, name), list);
   }
   return list;
 }

@@ -36,4 +36,8 @@ Dependences compute_dependences(const Scop& scop);
 // isl text, one line each (stage "deps").
 std::string to_text(const Scop& scop, const Dependences& dependences);
 
+// The program's order of the statements that touch one array: what isl's flow analysis costs grows with the whole tree it is
+// given.
+isl::schedule order_of_array(const Scop& scop, const std::string& array);
+
 }  // namespace facet

@@ -21,8 +21,7 @@ isl::set array_set(const Scop& scop, const std::string& array) {
   std::string constraints = "1 = 1";
   for (std::size_t d = 0; d < a.extents.size(); ++d)
     constraints += " and 0 <= i" + std::to_string(d) + " < " + *isl_text(a.extents[d], {});
-  return read_set(parameter_prefix(scop.symbols) + "{ " + tuple_text(array_id(array), a.extents.size()) + " : " + constraints +
-                  " }");
+  return read_set(parameter_prefix(scop.symbols), array_id(array), tuple_text("", a.extents.size()), constraints);
 }
 
 std::string to_text(const Scop& scop) {

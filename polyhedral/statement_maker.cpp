@@ -120,9 +120,8 @@ int StatementMaker::add(const Description& d) {
   }
   for (const ExprPtr& c : d.conditions) constraints += " and " + *isl_text(c, s.iterators);
   if (!d.extra_constraints.empty()) constraints += " and " + d.extra_constraints;
-  const std::string tuple = tuple_text(statement_id(s.name), s.iterators.size());
-  s.domain =
-      read_set(parameter_prefix(scop_.symbols) + "{ " + tuple + " : " + constraints + " }").intersect_params(scop_.context);
+  s.domain = read_set(parameter_prefix(scop_.symbols), statement_id(s.name), tuple_text("", s.iterators.size()), constraints)
+                 .intersect_params(scop_.context);
   s.target = d.target;
   s.subscripts = d.subscripts;
   s.value = d.value;
@@ -140,14 +139,7 @@ int StatementMaker::add(const Description& d) {
 const isl::set& StatementMaker::elements_of(const Array& a) const {
   const auto known = elements_.find(a.name);
   if (known != elements_.end()) return known->second;
-  std::string dims, constraints = "1 = 1";
-  for (std::size_t d = 0; d < a.extents.size(); ++d) {
-    const std::string e = "a" + std::to_string(d);
-    dims += (d ? ", " : "") + e;
-    constraints += " and 0 <= " + e + " < " + *isl_text(a.extents[d], {});
-  }
-  const std::string text = parameter_prefix(scop_.symbols) + "{ " + array_id(a.name) + "[" + dims + "] : " + constraints + " }";
-  return elements_.emplace(a.name, read_set(text)).first->second;
+  return elements_.emplace(a.name, array_set(scop_, a.name)).first->second;
 }
 
 // A data-dependent subscript covers its whole dimension (it is clamped into it); a padded read is cut to the array.
@@ -169,11 +161,11 @@ Access StatementMaker::access_of(const Statement& s, const std::string& name, co
       constraints += " and 0 <= " + e + " < " + *isl_text(a.extents[d], {});
     }
   }
-  std::string range = array_id(name) + "[";
+  std::string range = "[";
   for (std::size_t d = 0; d < elements.size(); ++d) range += (d ? ", " : "") + elements[d];
-  const std::string head =
-      parameter_prefix(scop_.symbols) + "{ " + tuple_text(statement_id(s.name), s.iterators.size()) + " -> " + range + "] : ";
-  access.whole = read_map(head + constraints + " }").intersect_domain(s.domain);
+  access.whole = read_map(parameter_prefix(scop_.symbols), statement_id(s.name), tuple_text("", s.iterators.size()),
+                          array_id(name), range + "]", constraints)
+                     .intersect_domain(s.domain);
   // `scalar` arrays have no fixed extents: nothing to be inside of.
   access.relation = a.scalar ? access.whole : access.whole.intersect_range(elements_of(a));
   if (cut) {

@@ -5,6 +5,7 @@
 // writes must be empty. A loop nest's `out` arrays additionally need every read to have a source (isl's flow analysis finds
 // those without).
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "polyhedral/affine.hpp"
@@ -48,16 +49,7 @@ class Validator {
   }
 
  private:
-  isl::set box(const Array& a) const {
-    std::string dims, constraints = "1 = 1";
-    for (std::size_t d = 0; d < a.extents.size(); ++d) {
-      const std::string e = "a" + std::to_string(d);
-      dims += (d ? ", " : "") + e;
-      constraints += " and 0 <= " + e + " < " + *isl_text(a.extents[d], {});
-    }
-    return read_set(parameter_prefix(scop_.symbols) + "{ " + array_id(a.name) + "[" + dims + "] : " + constraints + " }")
-        .intersect_params(scop_.context);
-  }
+  isl::set box(const Array& a) const { return array_set(scop_, a.name).intersect_params(scop_.context); }
 
   void bounds(const Statement& s) {
     check(s, s.write, Code::kWriteOutOfBounds);
@@ -83,7 +75,7 @@ class Validator {
   }
 
   void definedness(const Array& array) {
-    isl::set written = box(array).subtract(box(array));
+    isl::set written = empty_like(box(array));
     std::vector<const Statement*> plain;
     for (const Statement& s : scop_.statements) {
       if (s.target != array.name) continue;
@@ -144,36 +136,34 @@ std::string node_name(const Node& node) {
   return node.op;
 }
 
-// Reads of a loop nest's own `out` arrays before any write of the element.
+// Reads of a loop nest's own `out` arrays before any write of the element: one question for each array, of all its readers.
 void uninitialised_reads(const Scop& scop, Diagnostics& problems) {
-  std::map<int, isl::set> domains;
-  for (std::size_t i = 0; i < scop.statements.size(); ++i) domains[static_cast<int>(i)] = scop.statements[i].domain;
   if (!scop.original) return;
-  std::optional<isl::schedule> order;
   for (const auto& [name, array] : scop.arrays) {
     if (array.external || !(array.in_place || array.scalar)) continue;
-    if (!order) order = to_isl(scop.original, domains);
-    isl::union_map writes = empty_union_map();
-    for (const Statement& s : scop.statements)
-      if (s.target == name && !s.update) writes = writes.unite(isl::union_map(s.write.relation));
+    isl::union_map writes = empty_union_map(), reads = empty_union_map();
+    std::map<std::string, const Statement*> readers;
     for (const Statement& s : scop.statements) {
-      std::vector<isl::map> reads;
+      if (s.target == name && !s.update) writes = writes.unite(isl::union_map(s.write.relation));
+      if (s.target == name && s.update) reads = reads.unite(isl::union_map(s.write.relation));
       for (const Access& a : s.reads)
-        if (a.array == name) reads.push_back(a.relation);
-      if (s.update && s.target == name) reads.push_back(s.write.relation);
-      for (const isl::map& r : reads) {
-        const isl::union_map none = isl::union_access_info(isl::union_map(r))
-                                        .set_must_source(writes)
-                                        .set_schedule(*order)
-                                        .compute_flow()
-                                        .must_no_source();
-        if (none.is_empty()) continue;
-        std::optional<Point> p;
-        none.foreach_map([&](isl::map m) { p = smallest_point(m.range()); });
-        if (p)
-          problems.push_back(diagnose(Code::kReadUndefined, s.place,
-                                      {"'" + s.name + "'", "'" + name + "'", list_text(p->coordinates), where_text(*p)}));
-      }
+        if (a.array == name) reads = reads.unite(isl::union_map(a.relation));
+      readers[statement_id(s.name)] = &s;
+    }
+    if (reads.is_empty()) continue;
+    const isl::union_map none = isl::union_access_info(reads)
+                                    .set_must_source(writes)
+                                    .set_schedule(order_of_array(scop, name))
+                                    .compute_flow()
+                                    .must_no_source();
+    std::map<const Statement*, isl::map> found;
+    none.foreach_map([&](isl::map m) { found.emplace(readers.at(tuple_name(m.domain())), m); });
+    for (const Statement& s : scop.statements) {
+      const auto it = found.find(&s);
+      if (it == found.end()) continue;
+      if (const std::optional<Point> p = smallest_point(it->second.range()))
+        problems.push_back(diagnose(Code::kReadUndefined, s.place,
+                                    {"'" + s.name + "'", "'" + name + "'", list_text(p->coordinates), where_text(*p)}));
     }
   }
 }

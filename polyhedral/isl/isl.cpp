@@ -1,6 +1,7 @@
 // Contexts, quotas and the watchdog; the operations missing in isl's C++ bindings.
 #include "polyhedral/isl/isl.hpp"
 
+#include <unordered_map>
 #include <isl/aff.h>
 #include <isl/ctx.h>
 #include <isl/map.h>
@@ -126,6 +127,39 @@ Result<Done> guarded(const std::string& stage, const Budget& budget, const std::
 
 isl::set read_set(const std::string& text) { return isl::set(isl_context(), text); }
 isl::map read_map(const std::string& text) { return isl::map(isl_context(), text); }
+
+namespace {
+
+// What was parsed, per thread as contexts are; emptied when full, so that it does not grow with the number of programs.
+constexpr std::size_t kMostTexts = 2000;
+
+template <class Value>
+const Value& parsed(const std::string& text) {
+  thread_local std::unordered_map<std::string, Value> known;
+  const auto it = known.find(text);
+  if (it != known.end()) return it->second;
+  if (known.size() >= kMostTexts) known.clear();
+  return known.emplace(text, Value(isl_context(), text)).first->second;
+}
+
+}  // namespace
+
+isl::set read_set(const std::string& parameters, const std::string& tuple, const std::string& dimensions,
+                  const std::string& constraints) {
+  const isl::set& plain = parsed<isl::set>(parameters + "{ " + dimensions + " : " + constraints + " }");
+  return isl::manage(isl_set_set_tuple_name(plain.copy(), tuple.c_str()));
+}
+
+isl::map read_map(const std::string& parameters, const std::string& domain, const std::string& domain_dimensions,
+                  const std::string& range, const std::string& range_dimensions, const std::string& constraints) {
+  const isl::map& plain =
+      parsed<isl::map>(parameters + "{ " + domain_dimensions + " -> " + range_dimensions + " : " + constraints + " }");
+  isl_map* named = isl_map_set_tuple_name(plain.copy(), isl_dim_in, domain.c_str());
+  return isl::manage(isl_map_set_tuple_name(named, isl_dim_out, range.c_str()));
+}
+
+isl::set empty_like(const isl::set& set) { return isl::manage(isl_set_empty(isl_set_get_space(set.get()))); }
+
 isl::pw_aff read_pw_aff(const std::string& text) { return isl::pw_aff(isl_context(), text); }
 isl::map all_pairs(const isl::set& domain, const isl::set& range) {
   return isl::manage(isl_map_from_domain_and_range(domain.copy(), range.copy()));

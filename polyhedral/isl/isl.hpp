@@ -40,6 +40,13 @@ Result<Done> guarded(const std::string& stage, const Budget& budget, const std::
 
 isl::set read_set(const std::string& text);
 isl::map read_map(const std::string& text);
+// The same with the tuples' names apart: "[p_N] -> ", "S_h", "[i0, i1]", "0 <= i0 < p_N". Parsing is slow, and statements and
+// arrays of one program differ mostly in their names, so each text is parsed once and then renamed.
+isl::set read_set(const std::string& parameters, const std::string& tuple, const std::string& dimensions,
+                  const std::string& constraints);
+isl::map read_map(const std::string& parameters, const std::string& domain, const std::string& domain_dimensions,
+                  const std::string& range, const std::string& range_dimensions, const std::string& constraints);
+isl::set empty_like(const isl::set& set);  // no elements, the same space
 isl::pw_aff read_pw_aff(const std::string& text);
 isl::map all_pairs(const isl::set& domain, const isl::set& range);
 isl::union_map empty_union_map();

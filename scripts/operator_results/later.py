@@ -13,6 +13,7 @@ def products_and_likes():
         case(fam, "triangular_matmul", [a, b], T("f32", kept @ b.a), **attrs)
     a, b = ints(3, 4, dtype="i8"), ints(4, 2, dtype="i8")
     case(fam, "triangular_matmul", [a, b], T("i32", np.tril(a.a.astype(np.int64)) @ b.a.astype(np.int64)))
+    case("movement", "slice", [f(0, 3)], T("f32", np.zeros((0, 3))), axes=[0], starts=[-1], ends=[-100], steps=[-2])
     fam = "elementwise"
     x = f(2, 5, low=-40, high=40)
     case(fam, "cast_like", [x, ints(3)], T("i32", np.trunc(x.a)))

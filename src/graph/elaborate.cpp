@@ -252,11 +252,16 @@ class Elaborator {
 
   // Contract P7, for inferred shapes.
   void check_size(const Node& node, const Tensor& tensor) {
+    std::string shape;
+    for (const ExprPtr& e : tensor.shape) shape += to_text(e) + ", ";
+    if (sound_shapes_.count(shape)) return;
+    const std::size_t before = errors_.size();
     if (const std::string witness = negative_extent(tensor, program_); !witness.empty())
       errors_.push_back(diagnose(Code::kShapeNegative, node.place, {tensor.name, witness},
                                  {"raise the symbol's min, or state it in \"assume\""}));
     else if (const std::string size = excessive_size(tensor, program_); !size.empty())
       errors_.push_back(diagnose(Code::kShapeTooLarge, node.place, {tensor.name, size}));
+    if (errors_.size() == before) sound_shapes_.insert(shape);
   }
 
   void keep_locals(const Node& node, std::vector<Tensor> locals) {
@@ -270,7 +275,8 @@ class Elaborator {
   }
 
   Program program_;
-  std::set<std::string> broken_;  // outputs of nodes with complaints
+  std::set<std::string> broken_;        // outputs of nodes with complaints
+  std::set<std::string> sound_shapes_;  // texts of shapes that passed: most tensors of a program share a few
   Diagnostics errors_;
 };
 

@@ -164,6 +164,7 @@ void define_rotary(OpBuilder& b) {
       return b.bad_shapes("the cache " + shape_text(b.shape(k)) + " should be " + shape_text(cache));
   if (b.has(3) && !same_shape(b.shape(3), {x.batch, x.length}))
     return b.bad_shapes("position ids " + shape_text(b.shape(3)) + " should be " + shape_text({x.batch, x.length}));
+  if (b.has(3) && constant_of(b.dim(1, 0)) == 0) return b.fail(Code::kEmptyArgument, "/in/1", {b.def().name});
   const DType in = b.dtype(), acc = wide_float(in);
   b.out(0, in, b.shape(0));
   const Loops l = x.packed ? Loops{b.loop("b", x.batch), b.loop("s", x.length), b.loop("j", b.dim(0, 2))}

@@ -30,6 +30,10 @@ std::vector<AxisPad> pads_of(OpBuilder& b) {
 // The source position of an out-of-range index t of an axis, per mode. Complains when a pad is too wide to be answered once.
 ExprPtr padded_index(OpBuilder& b, const std::string& mode, const ExprPtr& t, const ExprPtr& extent, const AxisPad& pad) {
   const ExprPtr last = normal(idx_sub(extent, idx(1)));
+  if (constant_of(extent) == 0) {
+    b.fail(Code::kEmptyArgument, "/in/0", {mode + " padding"});
+    return t;
+  }
   if (mode == "edge") {
     ExprPtr e = t;
     if (pad.begin > 0) e = idx_max(e, idx(0));
@@ -49,7 +53,7 @@ ExprPtr padded_index(OpBuilder& b, const std::string& mode, const ExprPtr& t, co
     b.not_affine("wrap padding of the symbolic extent " + to_text(extent));
     return t;
   }
-  return idx_mod(t, std::max<std::int64_t>(*constant_of(extent), 1));
+  return idx_mod(t, *constant_of(extent));
 }
 
 void define_pad(OpBuilder& b) {

@@ -49,6 +49,7 @@ bool labels_fit(OpBuilder& b) {
     b.bad_shapes("labels " + shape_text(b.shape(1)) + " should be " + shape_text(expected));
   if (b.has(2) && !same_dim(b.dim(2, 0), b.dim(0, 1)))
     b.bad_shapes("weights " + shape_text(b.shape(2)) + " should have " + to_text(b.dim(0, 1)) + " elements");
+  if (constant_of(b.dim(0, 1)) == 0) b.fail(Code::kEmptyArgument, "/in/0", {b.def().name});  // a label chooses a class
   return !b.failed();
 }
 

@@ -59,6 +59,8 @@ struct Cut {
 Cut cut_of(OpBuilder& b, const ExprPtr& extent, const ExprPtr& start, const ExprPtr& end, std::int64_t step) {
   Cut c;
   c.step = step;
+  c.count = idx(0);
+  if (constant_of(extent) == 0) return c;  // nothing to start at, whatever the step
   const ExprPtr last = normal(idx_sub(extent, idx(1)));
   if (step > 0) {
     c.start = slice_end(b, "starts", start, extent, idx(0), extent);

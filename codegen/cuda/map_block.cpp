@@ -12,8 +12,9 @@
 // registers; one that every thread computes alike stays a private copy; others, and those asked for there, go to shared memory.
 // A barrier stands between two accesses of a buffer only if one is a write and they are not surely by the same thread: nests of
 // the same shape that reach the buffer by the same forms of their iterators are (that is why y needs none above). Serial loops
-// are executed by all threads in step, what neither reduces nor runs in parallel by thread 0. Loops of tiles run to their full
-// extent where nothing shows (widen), unrolled ones get a version for full tiles (peel).
+// are executed by all threads in step, what neither reduces nor runs in parallel by thread 0. A loop whose iterations are
+// warps' makes of each warp a block of its own: collectives and barriers inside are the warp's, shared arrays have a part for
+// each. Loops of tiles run to their full extent where nothing shows (widen), unrolled ones get a version for full tiles (peel).
 #include <algorithm>
 #include <utility>
 
@@ -87,6 +88,7 @@ class BlockMapper {
       case Role::kReduction: return reduction(*reduction_of(n), n, out);
       case Role::kThreads: return threads(n, out);
       case Role::kSteps: return steps(n, out);
+      case Role::kWarps: return warps(*as<For>(n), out);
       case Role::kScalar: return scalar(n, out);
     }
   }
@@ -101,6 +103,12 @@ class BlockMapper {
     Allocate shared = a;
     shared.buffer.space = MemorySpace::kShared;
     shared.buffer.alignment_bytes = std::max<std::int64_t>(16, a.buffer.alignment_bytes);
+    if (scope_ == Scope::kWarp) {
+      std::vector<ExprPtr>& strides = shared.buffer.strides;
+      if (!strides.empty()) strides.insert(strides.begin(), idx(elements_of(a.buffer)));
+      shared.buffer.extents.insert(shared.buffer.extents.begin(), idx(threads_ / kWarp));
+      of_warps_.insert(name);
+    }
     shared_bytes_ += elements_of(shared.buffer) * size_bytes(a.buffer.dtype);
     if (shared_bytes_ > context_.machine.shared_bytes_opt_in) failed_ = true;
     out->push_back(make_loop(std::move(shared)));
@@ -160,7 +168,7 @@ class BlockMapper {
   void barrier(const Touch& before, const Touch& now, LoopList* out) {
     const std::string from = before.statement.empty() ? "read" : before.statement,
                       to = now.statement.empty() ? "read" : now.statement;
-    out->push_back(make_loop(Barrier{Scope::kBlock, from + " -> " + to + " (" + now.buffer + ")"}));
+    out->push_back(make_loop(Barrier{scope_, from + " -> " + to + " (" + now.buffer + ")"}));
     pending_.clear();
     recording_ = false;
   }
@@ -180,7 +188,7 @@ class BlockMapper {
     separate(touches, out);
     touch(touches);
     LoopList part = part_of_nest(root, thread_, locals_.privates, context_);
-    if (nest.threads < threads_) part = {tail_guard(binary(Op::kLt, index(thread_), idx(nest.threads)), std::move(part))};
+    if (nest.threads < agents()) part = {tail_guard(binary(Op::kLt, index(thread_), idx(nest.threads)), std::move(part))};
     out->insert(out->end(), part.begin(), part.end());
   }
 
@@ -189,10 +197,15 @@ class BlockMapper {
     loop.kind = holds(f.body, [](const For&) { return true; }) ? LoopKind::kSerial : LoopKind::kUnroll;
     loop.width = loop.kind == LoopKind::kUnroll ? kInFlight : 0;
     loop.gpu = GpuPlace{};
-    loop.lower = iteration(f, index(thread_));
-    loop.step = f.step * threads_;
+    loop.lower = iteration(f, me());
+    loop.step = f.step * agents();
     return loop;
   }
+
+  // The number of a thread among those that share the work at hand, and how many these are.
+  ExprPtr me() const { return scope_ == Scope::kBlock ? index(thread_) : binary(Op::kFloorMod, index(thread_), idx(kWarp)); }
+  std::int64_t agents() const { return scope_ == Scope::kBlock ? threads_ : kWarp; }
+  ExprPtr warp() const { return binary(Op::kFloorDiv, index(thread_), idx(kWarp)); }
 
   LoopList with_partial(const LoopList& body, const std::string& spread_iterator, const std::string& part, DType type,
                         ReduceKind kind) {
@@ -228,13 +241,15 @@ class BlockMapper {
     for (const LoopPtr& m : with_partial({n}, loop.iterator, part, type, kind)) out->push_back(m);
     out->push_back(make_loop(Let{total, type, 1, nullptr, true}));
     Collective all;
-    all.scope = Scope::kBlock;
+    all.scope = scope_;
     all.kind = kind;
     all.target = total;
     all.value = value_of(part, type);
     out->push_back(make_loop(std::move(all)));
-    pending_.clear();  // a block-wide collective holds barriers
-    recording_ = false;
+    if (scope_ == Scope::kBlock) {
+      pending_.clear();  // a block-wide collective holds barriers
+      recording_ = false;
+    }
     Store store = nest.store;
     store.value = value_of(total, type);
     scalar(inside(store), out);
@@ -305,6 +320,28 @@ class BlockMapper {
     out->push_back(made);
   }
 
+  // Seen from the block, any of its threads may touch anything of it.
+  void warps(const For& f, LoopList* out) {
+    const LoopPtr whole = make_loop(For(f));
+    failed_ = failed_ || scope_ == Scope::kWarp || f.gpu.reduces || kWarp * f.gpu.threads != threads_;
+    const std::vector<Touch> touches = touches_of(whole, kEvery);
+    separate(touches, out);
+    touch(touches);
+    const std::vector<Touch> pending = std::move(pending_), heads = std::move(heads_);
+    const bool recording = std::exchange(recording_, false);
+    scope_ = Scope::kWarp;
+    stepped_.insert(f.iterator);
+    LoopList body;
+    const std::vector<Touch> first = heads_of(f.body, &body);
+    if (!one_each(f)) separate(first, &body);  // the warp's next iteration begins
+    stepped_.erase(f.iterator);
+    scope_ = Scope::kBlock;
+    pending_ = pending;
+    heads_ = heads;
+    recording_ = recording;
+    for (const LoopPtr& n : part_of_warp(f, warp(), with_warp(body, of_warps_, warp()))) out->push_back(n);
+  }
+
   void scalar(const LoopPtr& n, LoopList* out) {
     if (locals_.by_all(n)) {
       const std::vector<Touch> touches = touches_of(n, kEvery);
@@ -321,7 +358,7 @@ class BlockMapper {
     separate(touches, out);
     touch(touches);
     If first;
-    first.condition = binary(Op::kEq, index(thread_), idx(0));
+    first.condition = binary(Op::kEq, me(), idx(0));
     first.then = {n};
     out->push_back(make_loop(std::move(first)));
   }
@@ -333,6 +370,8 @@ class BlockMapper {
   std::set<std::string> stepped_;  // iterators of the loops around that all threads run in step
   std::int64_t threads_ = 1, shared_bytes_ = 0;
   std::string thread_;
+  Scope scope_ = Scope::kBlock;         // who shares the work at hand
+  std::set<std::string> of_warps_;      // arrays with a part for each warp
   std::vector<Touch> pending_, heads_;  // since the last barrier; from the start of a body to its first barrier
   bool recording_ = false;
   bool failed_ = false;

@@ -10,8 +10,9 @@
 
 namespace facet::gpu {
 
-// How a node is executed: spread over the threads, as a reduction, by all threads in step, or as scalar work.
-enum class Role { kThreads, kReduction, kSteps, kScalar };
+// How a node is executed: spread over the threads, as a reduction, by all threads in step, an iteration a warp, or as scalar
+// work.
+enum class Role { kThreads, kReduction, kSteps, kWarps, kScalar };
 Role role_of(const LoopPtr& n);
 
 // The threads of the largest nest; 1 without any.

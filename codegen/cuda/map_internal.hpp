@@ -24,6 +24,8 @@ struct MapContext {
 // 4-byte load each keep 8 KiB in flight; bandwidth times latency asks for three times as much (4.2 TB/s, 700 ns, 132 of them).
 inline constexpr int kInFlight = 4;
 
+inline constexpr std::int64_t kWarp = 32;
+
 // The grid loops of a nest, rectangular, the one along x last, and what lies in the innermost.
 struct Chain {
   std::vector<For> loops;  // bodies empty

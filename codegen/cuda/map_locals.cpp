@@ -18,7 +18,7 @@ void each_role(const LoopList& body, std::set<std::string> stepped, const Visit&
   for (const LoopPtr& n : body) {
     const Role role = role_of(n);
     visit(n, role, stepped);
-    if (role != Role::kSteps) continue;
+    if (role != Role::kSteps && role != Role::kWarps) continue;
     if (const For* f = as<For>(n)) {
       std::set<std::string> inside = stepped;
       inside.insert(f->iterator);
@@ -52,7 +52,7 @@ Privates privates_of(const LoopList& body, const std::map<std::string, Buffer>& 
   Privates privates;
   std::set<std::string> shared;
   each_role(body, {}, [&](const LoopPtr& n, Role role, const std::set<std::string>& stepped) {
-    if (role == Role::kSteps || as<Allocate>(n)) return;
+    if (role == Role::kSteps || role == Role::kWarps || as<Allocate>(n)) return;
     const Nest nest = role == Role::kThreads ? nest_at(n) : Nest{};
     const std::set<std::string> inner = inner_names(n, nest);
     for (const passes::Access& a : passes::accesses_of(LoopList{n})) {
@@ -72,6 +72,7 @@ Privates privates_of(const LoopList& body, const std::map<std::string, Buffer>& 
 }  // namespace
 
 Role role_of(const LoopPtr& n) {
+  if (gives_warps(n)) return Role::kWarps;
   if (starts_nest(n)) return Role::kThreads;
   const std::optional<ReductionNest> reduction = reduction_of(n);
   if (reduction && std::any_of(reduction->loops.begin(), reduction->loops.end(), in_block)) return Role::kReduction;
@@ -93,6 +94,7 @@ std::int64_t threads_of(const LoopList& body) {
   std::int64_t threads = 1;
   each_role(body, {}, [&](const LoopPtr& n, Role role, const std::set<std::string>&) {
     if (role == Role::kThreads || role == Role::kReduction) threads = std::max(threads, nest_at(n).threads);
+    if (role == Role::kWarps) threads = std::max(threads, kWarp * as<For>(n)->gpu.threads);
   });
   return threads;
 }
@@ -119,7 +121,7 @@ Locals locals_of(const LoopList& body) {
   for (bool changed = true; changed;) {
     changed = false;
     each_role(body, {}, [&](const LoopPtr& n, Role role, const std::set<std::string>&) {
-      if (role == Role::kReduction || role == Role::kSteps || as<Allocate>(n)) return;
+      if (role == Role::kReduction || role == Role::kSteps || role == Role::kWarps || as<Allocate>(n)) return;
       if (role == Role::kScalar && locals.by_all(n)) return;
       for (const std::string& b : stored_in(n)) changed = locals.replicas.erase(b) > 0 || changed;
     });

@@ -18,8 +18,6 @@ using passes::as;
 
 namespace {
 
-constexpr std::int64_t kWarp = 32;
-
 // The most iterations, where that is a constant.
 std::optional<std::int64_t> most_trips(const For& f) {
   std::optional<std::int64_t> most;
@@ -71,6 +69,7 @@ ExprPtr coordinate(const Nest& nest, std::size_t k, const std::string& thread) {
     lanes.push_back(f.gpu.lanes);
   }
   if (lanes.empty()) return digit(index(thread), threads, k);
+  if (nest.threads == kWarp) return digit(binary(Op::kFloorMod, index(thread), idx(kWarp)), lanes, k);
   const ExprPtr warp = binary(Op::kFloorDiv, index(thread), idx(kWarp)),
                 lane = binary(Op::kFloorMod, index(thread), idx(kWarp));
   return idx_add(idx_mul(digit(warp, warps, k), idx(lanes[k])), digit(lane, lanes, k));
@@ -199,7 +198,49 @@ std::string Nest::shape() const {
 
 bool starts_nest(const LoopPtr& n) {
   const For* f = as<For>(n);
-  return f && in_block(*f) && !f->gpu.reduces;
+  return f && in_block(*f) && !f->gpu.reduces && !f->gpu.warp;
+}
+
+bool gives_warps(const LoopPtr& n) {
+  const For* f = as<For>(n);
+  return f && in_block(*f) && f->gpu.warp;
+}
+
+LoopList with_warp(const LoopList& body, const std::set<std::string>& arrays, const ExprPtr& warp) {
+  const auto mine = [&](const ExprPtr& e) {
+    return rewrite(e, [&](const ExprPtr& x) -> ExprPtr {
+      if (x->op != Op::kRead || !arrays.count(x->name)) return x;
+      Expr read = *x;
+      read.args.insert(read.args.begin(), warp);
+      return std::make_shared<const Expr>(std::move(read));
+    });
+  };
+  LoopList out;
+  for (const LoopPtr& n : body) {
+    LoopPtr next = passes::rebuild(
+        n, [&](const ExprPtr& e) { return e ? mine(e) : e; }, [&](const LoopList& b) { return with_warp(b, arrays, warp); });
+    if (const Store* s = as<Store>(next); s && arrays.count(s->buffer)) {
+      Store copy = *s;
+      copy.subscripts.insert(copy.subscripts.begin(), warp);
+      next = make_loop(std::move(copy));
+    }
+    out.push_back(next);
+  }
+  return out;
+}
+
+bool one_each(const For& f) { return covered(f); }
+
+LoopList part_of_warp(const For& f, const ExprPtr& warp, LoopList body) {
+  const ExprPtr at = iteration(f, warp);
+  if (covered(f)) return guarded(open_bounds(f, at), passes::substitute(body, f.iterator, at));
+  For loop = f;
+  loop.kind = LoopKind::kSerial;
+  loop.gpu = GpuPlace{};
+  loop.lower = at;
+  loop.step = f.step * f.gpu.threads;
+  loop.body = std::move(body);
+  return {make_loop(std::move(loop))};
 }
 
 Nest nest_at(const LoopPtr& root) {

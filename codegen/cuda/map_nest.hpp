@@ -20,6 +20,7 @@ struct Nest {
   std::string shape() const;
 };
 bool starts_nest(const LoopPtr& n);  // a loop for the block's threads that is no reduction's
+bool gives_warps(const LoopPtr& n);  // a loop each iteration of which is a warp's: its lanes share the nests inside
 Nest nest_at(const LoopPtr& root);
 
 // Which thread touches an element: the same form, the same thread. None: not surely one thread.
@@ -46,5 +47,11 @@ Buffer part_of_thread(const Buffer& buffer, const Private& part);
 
 // The nest as one thread executes it: its points of every loop, guarded where the loop may end before.
 LoopList part_of_nest(const LoopPtr& root, const std::string& thread, const Privates& privates, MapContext& context);
+
+// The iterations of a loop that gives_warps: `body` (of an iteration) once for each that warp `warp` has.
+LoopList part_of_warp(const For& f, const ExprPtr& warp, LoopList body);
+bool one_each(const For& f);  // no warp has several iterations
+// Arrays that have a part for every warp, subscripted by the warp first.
+LoopList with_warp(const LoopList& body, const std::set<std::string>& arrays, const ExprPtr& warp);
 
 }  // namespace facet::gpu

@@ -89,6 +89,7 @@ struct GpuPlace {
   std::int64_t points = 1;    // iterations of one thread
   std::int64_t adjacent = 1;  // how many of them are neighbours; groups of neighbours are threads * adjacent apart
   std::int64_t lanes = 0;     // how many of the threads along the axis are of one warp: warps * lanes; 0: as they come
+  bool warp = false;          // `threads` counts warps: each has iterations of its own, its lanes share the nests inside
   std::int64_t stage = 0;     // iterations whose operands go through shared memory at a time; 0: none do
   std::int64_t parts = 0;     // blocks that share a reduction; a second kernel combines their results
   bool reduces = false;       // the iterations update one place: they combine partial results

@@ -26,6 +26,11 @@ constexpr std::int64_t kMostThreads = 1024;      // of a block
 constexpr std::int64_t kResidentThreads = 2048;  // of a multiprocessor, sm_80 and sm_90
 constexpr double kFirstLevelBytes = 192 * 1024;  // what of L1 and shared memory is left for rows
 constexpr double kFewPoints = 2048;              // too few to fill the device: the inner loops must help
+constexpr std::int64_t kRowWarps = 8;            // rows of a block with a warp each
+constexpr std::int64_t kFewestWarps = 4;         // smaller blocks do not fill a multiprocessor
+constexpr double kRowBytes = 16 * 1024;          // of a block's rows in shared memory: 2048 threads have room for theirs
+constexpr std::int64_t kShortRow = 64;           // threads: of up to 256 elements
+constexpr double kManyRows = 2048;               // fewer leave multiprocessors without a block
 constexpr double kManyPoints = 1 << 20;          // below, more threads are worth more than longer ones
 constexpr double kLongTotal = 1 << 17;           // shorter reductions are faster in one block than in two launches
 constexpr std::int64_t kTotalParts = 1024;
@@ -166,11 +171,57 @@ class Mapper {
     return threads;
   }
 
+  // Arrays that live in an iteration of the nest's outer loops.
+  double local_bytes(const GpuNest& nest) const {
+    const Schedule& now = planner_.schedule();
+    double bytes = 0;
+    for (const StorageMap& m : now.storage) {
+      if (m.kind != StorageMap::Kind::kContract || m.at < 0 || !find_loop(nest.chain().front(), m.at)) continue;
+      double elements = 1;
+      for (const ExprPtr& e : m.sizes) elements *= e->op == Op::kLiteral ? static_cast<double>(e->int_value) : kRowBytes;
+      if (elements > 1) bytes += elements * static_cast<double>(size_bytes(now.scop->arrays.at(m.array).dtype));
+    }
+    return bytes;
+  }
+
+  // Short rows: a warp each, several a block, so that blocks are large enough to fill a multiprocessor and nothing waits for
+  // more than its warp.
+  bool rows_of_warps(const GpuNest& nest, const std::vector<GpuSpread>& spreads, std::int64_t threads) {
+    if (threads > kShortRow || spreads.empty() || nest.chain().empty()) return false;
+    const std::optional<std::pair<int, std::vector<std::string>>> grid = nest.addressed(nest.chain());
+    const double last = grid ? nest.trips(*nest.chain().back(), grid->first) : 0;
+    std::int64_t warps = kRowWarps;
+    while (warps > 1 && static_cast<double>(warps) * local_bytes(nest) > kRowBytes) warps /= 2;
+    if (warps < kFewestWarps || last < static_cast<double>(warps) || nest.points() < kManyRows) return false;
+    const std::string& statement = planner_.schedule().statement(grid->first).name;
+    std::vector<std::string> names = grid->second;
+    const std::string row = names.back();
+    names.back() += "w";
+    using Numbers = std::vector<std::int64_t>;
+    const auto nest_step = [](const std::string& s, const std::string& loop, std::int64_t warps, std::int64_t lanes) {
+      return make_step("map_gpu", {{"statement", arg(s)},
+                                   {"block", arg(std::vector<std::string>{loop})},
+                                   {"warps", arg(Numbers{warps})},
+                                   {"lanes", arg(Numbers{lanes})}});
+    };
+    std::vector<Step> steps{make_step("tile", {{"statement", arg(statement)},
+                                               {"loops", arg(std::vector<std::string>{row})},
+                                               {"sizes", arg(Numbers{warps})},
+                                               {"names", arg(std::vector<std::string>{names.back()})}}),
+                            make_step("map_gpu", {{"statement", arg(statement)}, {"grid", arg(names)}}),
+                            nest_step(statement, row, warps, 1)};
+    for (const GpuSpread& s : spreads)
+      steps.push_back(nest_step(planner_.schedule().statement(s.statement).name, s.name, 1, 32));
+    return planner_.attempt_all(steps, "gpu", nest.subject(),
+                                "rows: a warp each, " + std::to_string(warps) + " a block, its lanes along memory");
+  }
+
   void rows(const GpuNest& nest) {
     const std::vector<GpuSpread> spreads = nest.spreads();
     double trips = 1;
     for (const GpuSpread& s : spreads) trips = std::max(trips, nest.trips(*s.loop, s.statement));
     std::int64_t threads = row_threads(trips, nest.chain().empty() ? kMostThreads : kBlockThreads);
+    if (rows_of_warps(nest, spreads, threads)) return;
     if (threads == kBlockThreads) threads = widened(threads, trips * 16.0 / static_cast<double>(nest.elements_a_thread()));
     if (!nest.chain().empty()) {
       const std::optional<std::pair<int, std::vector<std::string>>> grid = nest.addressed(nest.chain());

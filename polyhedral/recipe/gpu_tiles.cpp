@@ -14,6 +14,7 @@
 #include "polyhedral/recipe/gpu_tiles.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace facet {
 
@@ -23,6 +24,7 @@ using Names = std::vector<std::string>;
 using Sizes = std::vector<std::int64_t>;
 
 constexpr double kEnoughBlocks = 96;  // most multiprocessors of a large device have work: larger tiles are better then
+constexpr double kFullEnough = 0.75;  // of a tile; below, several loops as one count (`stage`) leave less unused
 constexpr std::int64_t kThreads = kGpuTileSide * kGpuTileSide;
 constexpr std::int64_t kWord = 16;  // bytes of the widest access
 
@@ -54,8 +56,6 @@ class ProductPlan {
 
   std::optional<GpuTiles> run() {
     if (!find_roles()) return std::nullopt;
-    each_ = points_of_product(product_);
-    side_ = kGpuTileSide * each_;
     const std::string what =
         "tiles of " + std::to_string(side_) + " x " + std::to_string(side_) + " by " + std::to_string(kGpuTileDepth);
     remember_names();
@@ -79,33 +79,42 @@ class ProductPlan {
     return apply_steps(schedule, steps, planner_.budget()).schedule;
   }
 
-  // One loop of the left factor alone, one of the right one alone; the loop to tile among the sum's.
+  // The loops to tile: the longest of those that the left factor alone depends on, of the right one's, and of the sum's.
+  // Further loops of a factor go to the grid, if that leaves the tiles full enough.
   bool find_roles() {
     const Expr *left = read_of(statement().value->args[0]), *right = read_of(statement().value->args[1]);
-    if (!left || !right || left->name == right->name || left->pad || right->pad || product_.block.size() != 2) return false;
-    std::string a, b;
+    if (!left || !right || left->name == right->name || left->pad || right->pad) return false;
+    Names a, b;
     for (const TreePtr& l : nest_.chain()) {
       const std::string name = l->names.at(statement_), iterator = walked_iterator(now(), *l, statement_);
       const bool in_left = mentions(left->args, iterator), in_right = mentions(right->args, iterator);
-      if (in_left == in_right)
-        batch_.push_back(name);
-      else
-        (in_left ? a : b) = name;
+      (in_left == in_right ? batch_ : in_left ? a : b).push_back(name);
     }
     if (a.empty() || b.empty()) return false;
-    const bool swapped = along_memory(a);
-    i_ = swapped ? b : a;
-    j_ = swapped ? a : b;
+    const bool swapped = along_memory(longest(a));
+    i_ = longest(swapped ? b : a);
+    j_ = longest(swapped ? a : b);
     of_i_ = swapped ? right : left;
     of_j_ = swapped ? left : right;
-    double longest = 0;
-    for (const TreePtr& l : loops_around(now().tree, statement_)) {
-      const std::string name = l->names.at(statement_);
-      if (!std::count(product_.sum.begin(), product_.sum.end(), name) || nest_.trips(*l, statement_) <= longest) continue;
-      longest = nest_.trips(*l, statement_);
-      k_ = name;
-    }
-    return longest >= kGpuTileDepth;
+    k_ = longest(product_.sum);
+    for (const Names* names : {&a, &b})
+      for (const std::string& name : *names)
+        if (name != i_ && name != j_) batch_.push_back(name);
+    each_ = points_of_product(product_);
+    side_ = kGpuTileSide * each_;
+    return trips(k_) >= kGpuTileDepth && (a.size() == 1 || full(longest(a))) && (b.size() == 1 || full(longest(b)));
+  }
+
+  double trips(const std::string& name) const { return nest_.trips(*find_loop(now().tree, statement_, name), statement_); }
+
+  std::string longest(const Names& names) const {
+    return *std::max_element(names.begin(), names.end(),
+                             [&](const std::string& x, const std::string& y) { return trips(x) < trips(y); });
+  }
+
+  bool full(const std::string& name) const {
+    const double side = static_cast<double>(side_);
+    return trips(name) >= kFullEnough * std::ceil(trips(name) / side) * side;
   }
 
   // Does a result of the nest lie along this loop?

@@ -10,7 +10,9 @@
 //   block    the block loops lie inside the grid's: each such nest is spread over the block's threads by its own shape, with
 //            `points` iterations a thread, groups of `adjacent` of them neighbours; a reduction is partial results and their
 //            combination; every nest gets a step of its own, barriers stand between them where needed. A thread's linear number
-//            is the nest's digits: `threads` [4, 64] is t / 64, t mod 64
+//            is the nest's digits: `threads` [4, 64] is t / 64, t mod 64. With `warps` and `lanes` instead its warp and its
+//            lane are: a warp's lanes form a rectangle. `lanes` [1] gives each iteration to a warp, whose lanes share loops
+//            inside that have `warps` [1], `lanes` [32]: rows without a barrier, several a block
 //   columns  [r, j], r a reduction inside grid loop j: threads along y share the reduction of each of the points along x
 //   stage    a sum of products: [i.., j..] tiles of 16 x 16 threads, `points` squared results a thread, the operands of `depth`
 //            iterations of the reduction through shared memory
@@ -24,6 +26,7 @@
 #include <algorithm>
 
 #include "polyhedral/legality.hpp"
+#include "polyhedral/transform/map_gpu_parts.hpp"
 #include "polyhedral/transform/transform.hpp"
 
 namespace facet {
@@ -31,12 +34,10 @@ namespace facet {
 namespace {
 
 // CUDA C++ Programming Guide, "Compute Capabilities": the same for every device since 3.0.
-constexpr std::int64_t kMostThreads = 1024, kWarp = 32, kSharedBytes = 49152;
+constexpr std::int64_t kMostThreads = 1024, kWarp = map_gpu::kWarpLanes, kSharedBytes = 49152;
 constexpr std::int64_t kTileSide = 16;  // threads along each side of a staged tile
 
-bool listed(const std::vector<TreePtr>& loops, const TreePtr& loop) {
-  return std::any_of(loops.begin(), loops.end(), [&](const TreePtr& l) { return l->id == loop->id; });
-}
+using map_gpu::listed, map_gpu::mentions, map_gpu::position, map_gpu::subscripted, map_gpu::threads_of;
 
 class MapGpu {
  public:
@@ -76,6 +77,7 @@ class MapGpu {
     threads_ = args_.integers("threads", 1);
     points_ = args_.integers("points", 1);
     adjacent_ = args_.integers("adjacent", 1);
+    read_warps();
     depth_ = args_.integer("depth", 8, 1);
     parts_ = args_.integer("parts", 0, 1);
     if (!ok()) return;
@@ -83,6 +85,23 @@ class MapGpu {
     if (!split_.empty() && parts_ == 0) args_.refuse("`split` needs `parts`: how many blocks share the reduction");
     if (points_.empty()) points_.assign(threads_.size(), 1);
     if (adjacent_.empty()) adjacent_.assign(threads_.size(), 1);
+  }
+
+  // Threads along each loop as warps x lanes.
+  void read_warps() {
+    const std::vector<std::int64_t> warps = args_.integers("warps", 1);
+    lanes_ = args_.integers("lanes", 1);
+    if (!ok() || (warps.empty() && lanes_.empty())) return;
+    if (!threads_.empty()) return args_.refuse("`threads` are `warps` times `lanes` here");
+    if (warps.size() != lanes_.size())
+      return args_.bad("lanes", std::to_string(warps.size()) + " numbers, as `warps`", std::to_string(lanes_.size()));
+    std::int64_t lanes = 1;
+    for (std::size_t k = 0; k < warps.size(); ++k) {
+      lanes *= std::min(lanes_[k], kMostThreads);
+      threads_.push_back(std::min(warps[k], kMostThreads) * std::min(lanes_[k], kMostThreads));
+    }
+    a_warp_each_ = lanes_ == std::vector<std::int64_t>{1};
+    if (lanes != kWarp && !a_warp_each_) args_.bad("lanes", "32 together, or [1]: an iteration a warp", std::to_string(lanes));
   }
 
   // The grid loops stand directly inside each other; those of an earlier step count.
@@ -95,6 +114,10 @@ class MapGpu {
     for (const TreePtr& l : loops_around(schedule_.tree, statement_)) {
       if (listed(grid_, l)) inside = true;
       if (l->mark.kind != LoopKind::kMapped) continue;
+      if (l->mark.gpu.warp && !a_warp_each_ && grid_.empty()) {
+        in_warp_ = true;
+        continue;
+      }
       if (l->mark.gpu.block >= 0) return args_.refuse("the threads are taken by loop '" + name_of(l) + "'");
       if (!grid_.empty() && !inside) return args_.refuse("loop '" + name_of(l) + "' around is on the grid already");
       if (grid_.empty()) chain_.push_back(l);
@@ -107,7 +130,7 @@ class MapGpu {
   }
 
   std::int64_t block_threads() const {
-    std::int64_t n = 1;
+    std::int64_t n = a_warp_each_ ? kWarp : 1;
     for (const std::int64_t t : threads_) n = n > kMostThreads ? n : n * t;
     return n;
   }
@@ -138,7 +161,8 @@ class MapGpu {
     const auto several = [](const std::vector<std::int64_t>& list) {
       return std::any_of(list.begin(), list.end(), [](std::int64_t p) { return p != 1; });
     };
-    if (inner < block_.size() && several(adjacent_)) return args_.refuse("`adjacent` is for loops of the block alone");
+    if (inner < block_.size() && (several(adjacent_) || !lanes_.empty()))
+      return args_.refuse("`adjacent`, `warps` and `lanes` are for loops of the block alone");
     if (inner == 0) {
       if (block_.size() > 2) args_.refuse("points use at most two loops of the block");
       return;
@@ -159,14 +183,6 @@ class MapGpu {
     return loop;
   }
 
-  // The threads of a nest of block loops.
-  static std::int64_t threads_of(const Tree& root) {
-    std::int64_t n = 1;
-    for (const Tree* l = &root; l->kind == Tree::Kind::kLoop; l = l->children[0].get())
-      if (l->mark.kind == LoopKind::kMapped && l->mark.gpu.block >= 0) n *= l->mark.gpu.threads;
-    return n;
-  }
-
   // Several nests share the block: they must mean the same threads.
   void check_nest(bool points) {
     std::vector<std::string> names;
@@ -182,7 +198,9 @@ class MapGpu {
       if (root) return;
       for (const TreePtr& c : t->children) self(self, c);
     };
-    look(look, scope);
+    if (!in_warp_) look(look, scope);
+    if (in_warp_ && (lanes_.empty() || threads != kWarp))
+      return args_.refuse("the loops inside a warp's iteration have `warps` of 1 and `lanes` of 32 together");
     if (others > 0 && others != threads)
       args_.refuse("other loops of the block have " + std::to_string(others) + " threads, not " + std::to_string(threads));
     for_each_loop(nest.back()->children[0], [&](const Tree& l) {
@@ -193,7 +211,7 @@ class MapGpu {
       args_.bad("threads", "a power of two up to 32, or a multiple of 32", std::to_string(threads));
     for (const TreePtr& loop : nest) {
       if (!ok() || !carries_dependence(schedule_, loop->id, true)) continue;
-      if (nest.size() > 1 || points)
+      if (nest.size() > 1 || points || a_warp_each_)
         return args_.refuse("loop '" + name_of(loop) +
                             "' carries a dependence: alone, and without `points`, its threads could "
                             "share a reduction");
@@ -218,13 +236,6 @@ class MapGpu {
               "the place that '" + s.name + "' updates moves with loop '" + name_of(l) + "' inside the reduction",
               {"interchange it to the outside first"});
     if (reduction_ == nullptr) reduction_ = loop;
-  }
-
-  static bool subscripted(const Statement& s, const std::string& iterator) {
-    bool found = false;
-    for (const ExprPtr& e : s.subscripts)
-      walk(e, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == iterator); });
-    return found;
   }
 
   // Below the grid's loops: one reduction nest of the statement, other statements once a point and without part in it.
@@ -307,18 +318,6 @@ class MapGpu {
     if (left == 0 || right == 0) args_.refuse("no loop moves one factor of '" + statement().name + "' alone");
   }
 
-  static bool mentions(const ExprPtr& e, const std::string& iterator) {
-    bool found = false;
-    walk(e, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == iterator); });
-    return found;
-  }
-
-  static int position(const std::vector<TreePtr>& list, const Tree& loop) {
-    for (std::size_t i = 0; i < list.size(); ++i)
-      if (list[i]->id == loop.id) return static_cast<int>(list.size() - 1 - i);
-    return -1;
-  }
-
   Schedule marked() const {
     Schedule next = schedule_;
     std::vector<TreePtr> all = grid_;
@@ -337,6 +336,8 @@ class MapGpu {
         g.threads = threads_[at];
         g.points = points_[at];
         g.adjacent = adjacent_[at];
+        g.lanes = lanes_.empty() || a_warp_each_ ? 0 : lanes_[at];
+        g.warp = a_warp_each_;
       }
       if (listed(stage_, l)) g.stage = depth_;
       if (listed(split_, l)) g.parts = parts_;
@@ -350,7 +351,9 @@ class MapGpu {
   Arguments& args_;
   int statement_ = -1;
   std::vector<TreePtr> grid_, block_, stage_, split_, chain_;
-  std::vector<std::int64_t> threads_, points_, adjacent_;
+  std::vector<std::int64_t> threads_, points_, adjacent_, lanes_;
+  bool a_warp_each_ = false;  // `lanes` is [1]
+  bool in_warp_ = false;      // a loop around gives its iterations to warps
   std::int64_t depth_ = 8, parts_ = 0;
   TreePtr reduction_;  // the loop whose iterations update one place
 };
@@ -371,6 +374,8 @@ const Transform kMapGpu = {
      {"points", "ints", false, "iterations of one thread along each loop of `block`; 1 when not given"},
      {"adjacent", "ints", false,
       "inside the grid's loops: how many of a thread's points along each loop are neighbours; 1 when not given"},
+     {"warps", "ints", false, "instead of `threads`, inside the grid's loops: warps along each loop of `block`"},
+     {"lanes", "ints", false, "and lanes of a warp along each, 32 together; [1] gives every iteration a warp"},
      {"stage", "loops", false, "all loops of a sum of products, whose operands go through shared memory"},
      {"depth", "int", false, "iterations of the staged loops at a time: 8, 16 or 32; 8 when not given"},
      {"split", "loops", false, "a reduction's loop cut into parts for as many blocks; a second kernel combines the results"},

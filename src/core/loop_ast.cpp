@@ -133,6 +133,7 @@ std::string to_text(const GpuPlace& place) {
   if (place.grid >= 0) parts.push_back("grid " + axis(place.grid));
   if (place.parts > 0) parts.push_back("split in " + std::to_string(place.parts));
   if (place.block >= 0) parts.push_back("block " + axis(place.block) + " " + std::to_string(place.threads));
+  if (place.warp) parts.push_back("warps");
   if (place.lanes > 0) parts.push_back(std::to_string(place.lanes) + " lanes");
   if (place.points > 1) parts.push_back(std::to_string(place.points) + " a thread");
   if (place.adjacent > 1) parts.push_back(std::to_string(place.adjacent) + " adjacent");

@@ -115,6 +115,27 @@ TEST(MapGpu, RefusesReductionsThatMoveOrAreShared) {
   EXPECT_NE(serial.message.find("that is no reduction"), std::string::npos) << serial.message;
 }
 
+TEST(MapGpu, WarpsAndLanes) {
+  const std::string rows = R"({"do": "tile", "statement": "y", "loops": ["i"], "sizes": [4], "names": ["i0"]},
+      {"do": "map_gpu", "statement": "y", "grid": ["i0"]}, {"do": "map_gpu", "statement": "y", "block": ["i"], "warps": [4],
+       "lanes": [1]}, {"do": "map_gpu", "statement": "y", "block": ["j"], )";
+  EXPECT_TRUE(judge(row_sum(), rows + R"("warps": [1], "lanes": [32]})").legal);
+  EXPECT_TRUE(judge(elementwise(), R"({"do": "map_gpu", "statement": "y", "block": ["i", "j"], "warps": [2, 1],
+      "lanes": [4, 8], "points": [1, 2]})")
+                  .legal);
+  const LegalReport threads = judge(row_sum(), rows + R"("threads": [32]})");
+  EXPECT_NE(threads.message.find("have `warps` of 1 and `lanes` of 32"), std::string::npos) << threads.message;
+  const Refused refused[] = {
+      {R"("block": ["j"], "warps": [1], "lanes": [32], "threads": [32])", "`threads` are `warps` times `lanes`"},
+      {R"("grid": ["i", "j"], "block": ["j"], "warps": [1], "lanes": [32])", "for loops of the block alone"},
+  };
+  for (const Refused& r : refused) {
+    const LegalReport report = judge(elementwise(), R"({"do": "map_gpu", "statement": "y", )" + std::string(r.steps) + "}");
+    EXPECT_FALSE(report.legal) << r.steps;
+    EXPECT_NE(report.message.find(r.reason), std::string::npos) << report.message;
+  }
+}
+
 // Nests inside the grid's loops have shapes of their own, of as many threads as the others.
 TEST(MapGpu, NestsOfABlock) {
   const std::string grid = R"({"do": "tile", "statement": "c", "loops": ["i", "j"], "sizes": [64, 64], "names": ["i0", "j0"]},
@@ -142,6 +163,8 @@ TEST(MapGpu, NumbersThatFitNoNest) {
       {R"("block": ["i", "j"], "threads": [3, 8])", "a power of two up to 32, or a multiple of 32, found 24"},
       {R"("block": ["j"], "threads": [32], "points": [4], "adjacent": [3])", "divisors of `points`, found 3 of 4"},
       {R"("block": ["j"], "threads": [32], "adjacent": [1, 1])", "expected 1 numbers"},
+      {R"("block": ["j"], "warps": [2], "lanes": [16])", "32 together, or [1]: an iteration a warp, found 16"},
+      {R"("block": ["j"], "warps": [2, 1], "lanes": [32])", "expected 2 numbers, as `warps`, found 1"},
   };
   for (const Refused& w : wrong) {
     const Program p = elementwise();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <set>
 
 #include "codegen/passes/tree.hpp"
 #include "src/driver/gpu_case.hpp"
@@ -78,7 +79,8 @@ TEST(GpuTiles, EveryShapeOfPoints) {
   for (const char* points :
        {R"("threads": [8, 8], "points": [4, 4])", R"("threads": [4, 16], "points": [8, 2], "adjacent": [4, 2])",
         R"("threads": [2, 32])", R"("threads": [16, 4], "points": [1, 8], "adjacent": [1, 4])",
-        R"("threads": [64, 1], "points": [1, 2])"})
+        R"("threads": [64, 1], "points": [1, 2])", R"("warps": [2, 1], "lanes": [4, 8], "points": [4, 4], "adjacent": [4, 4])",
+        R"("warps": [1, 2], "lanes": [1, 32], "points": [8, 1])"})
     expect_right(tiled(sizes(40, 50, 20), points));
 }
 
@@ -205,6 +207,34 @@ TEST(GpuTiles, AnUncoveredTileIsSeen) {
     return LoopList{make_loop(std::move(less))};
   });
   EXPECT_TRUE(kinds.count(Finding::Kind::kUninitialised));
+}
+
+// Rows with a warp each: y[i, j] = t[i, N - 1 - j] / sum of the row, t a row of shared memory for every warp.
+GpuCase warp_rows(std::int64_t m) {
+  Result<Program> program =
+      read_program(R"json({"facet": 1, "name": "p", "symbols": {"M": {"min": 0, "max": 65536, "default": 4096}},
+    "tensors": {"x": {"dtype": "f32", "shape": ["M", 70]}}, "inputs": ["x"], "ops": [{"op": "compute", "in": ["x"], "out": ["y"],
+    "def": ["t[i, j] = tanh(x[i, j])", "s[i] = sum[j](t[i, j] * t[i, j])", "y[i, j] = t[i, 69 - j] / (s[i] + 1.0) for j in 0..70"]}],
+    "outputs": ["y"]})json",
+                   "p.json");
+  EXPECT_TRUE(program.ok()) << to_text(program.errors());
+  return {"rows", std::move(*program), {{"M", m}}, {{"M", 4096}}, {}};
+}
+
+TEST(GpuTiles, RowsOfWarpsAreRight) {
+  for (const std::int64_t m : {0, 1, 7, 8, 21}) expect_right(warp_rows(m));
+}
+
+TEST(GpuTiles, WarpsWaitForTheirOwnLanesOnly) {
+  const Result<PreparedCase> made = prepare_case(warp_rows(21), 3);
+  ASSERT_TRUE(made.ok()) << to_text(made.errors());
+  const std::string text = to_text(made->loops);
+  EXPECT_NE(text.find("barrier warp"), std::string::npos) << text;
+  EXPECT_EQ(text.find("barrier block"), std::string::npos) << text;
+  EXPECT_NE(text.find("f32[8, 1, 70] shared"), std::string::npos) << text;
+  const std::set<Finding::Kind> kinds =
+      findings(*made, [](const LoopPtr& n) { return passes::as<Barrier>(n) ? LoopList{} : LoopList{n}; });
+  EXPECT_TRUE(kinds.count(Finding::Kind::kRace));
 }
 
 }  // namespace

@@ -174,6 +174,7 @@ void add_activations(std::vector<OpDef>& table) {
     OpDef def = unary_def(row.name, row.summary, row.dtypes);
     if (row.alias) def.aliases = {row.alias};
     if (!row.wide) def.tolerance = Tolerance::kExact;
+    if (std::string(row.text).find(kSoftplus) != std::string::npos) def.gradient = Gradient::kSmooth;
     const MapTemplate map{row.text, row.wide, row.boolean};
     def.define = [map](OpBuilder& b) { define_map(b, map); };
     table.push_back(std::move(def));

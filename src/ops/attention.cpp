@@ -218,6 +218,7 @@ void add_attention(std::vector<OpDef>& table) {
       {{"f32[1, 2, 3, 4]", "f32[1, 2, 3, 4]", "f32[1, 2, 3, 4]", "bool[1, 1, 3, 3]"}, {}},
       {{"f32[2, 3, 8]", "f32[2, 5, 4]", "f32[2, 5, 6]"},
        {{"q_num_heads", as_attribute(4)}, {"kv_num_heads", as_attribute(2)}}}};
+  attention.gradient = Gradient::kSmooth;
   table.push_back(std::move(attention));
   OpDef rotary = simple_def(
       "attention", "rotary_embedding", "pairs of features of x turned by position-dependent angles", DTypes::kFloat,

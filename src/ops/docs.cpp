@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "src/graph/elaborate.hpp"
+#include "src/graph/op_facts.hpp"
 #include "src/ops/samples.hpp"
 
 namespace facet {
@@ -27,6 +29,9 @@ constexpr const char* kIntroduction =
     "- Sums and products accumulate in at least f32, sums of 8-bit integers in i32 (and give i32); `acc` names another accumulator.\n"
     "- f16 and bf16 are computed in f32 where an operator has constants or functions, and rounded once at the end.\n"
     "- Integers wrap. Division by zero gives 0. Indices of gathers wrap once when negative and are then clamped.\n"
+    "- Gradient says how the outputs depend on float operands: *none* (not at all, or flat almost everywhere), *linear* (the gradient\n"
+    "  needs no values), *selected* (linear in elements that integer operands choose), *smooth*, *piecewise* (smooth but at the edges\n"
+    "  of max, min, abs or a choice by value). It and the operations of the sample (functions count as 10) follow from the equations.\n"
     "- Accuracy says how far a kernel may be from the reference: *exact*, *map* (a few roundings of one element) or *sum* (roundings\n"
     "  that grow with the number of terms).\n";
 
@@ -72,15 +77,37 @@ std::string operands_text(const OpDef& op) {
   return text;
 }
 
+// "`4 * 3 * (5 * 2)` = 120", or the number alone where the formula is long.
+std::string flops_text(const OpDef& op) {
+  constexpr std::size_t kLongest = 90;
+  const Result<Program> written = sample_program(op, op.samples[0], op.required_outputs);
+  const Result<Program> program = written ? elaborate(*written) : written;
+  if (!program) return "";
+  const FlopCount count = flops_of(*program);
+  const std::string total = std::to_string(static_cast<long long>(count.total));
+  return count.formula.size() > kLongest || count.formula == total ? total : "`" + count.formula + "` = " + total;
+}
+
+// A node of a program that uses the sample.
+std::string usage_text(const OpDef& op) {
+  const OpSample& sample = op.samples[0];
+  std::string in, out, attrs;
+  for (std::size_t k = 0; k < sample.operands.size(); ++k)
+    in += (in.empty() ? "" : ", ") + (sample.operands[k].empty() ? "\"\"" : "\"x" + std::to_string(k) + "\"");
+  for (int k = 0; k < op.required_outputs; ++k) out += (k ? ", " : "") + ("\"z" + std::to_string(k) + "\"");
+  for (const auto& [name, value] : sample.attrs) attrs += (attrs.empty() ? "" : ", ") + ("\"" + name + "\": " + to_text(value));
+  return "{\"op\": \"" + op.name + "\", \"in\": [" + in + "], \"out\": [" + out + "]" +
+         (attrs.empty() ? "" : ", \"attrs\": {" + attrs + "}") + "}";
+}
+
 std::string example_text(const OpDef& op, const OpSample& sample) {
   const Result<Program> program = sample_program(op, sample, op.required_outputs);
   if (!program) return "";
   const Result<OpDefinition> d = define(call_of(*program, program->nodes[0]));
   if (!d) return "";
-  std::string in, attrs;
+  std::string in;
   for (const std::string& o : sample.operands) in += (in.empty() ? "" : ", ") + (o.empty() ? "omitted" : o);
-  for (const auto& [name, value] : sample.attrs) attrs += (attrs.empty() ? "" : ", ") + ("\"" + name + "\": " + to_text(value));
-  std::string text = "\nOn " + in + (attrs.empty() ? "" : " with `{" + attrs + "}`") + ":\n\n```\n";
+  std::string text = "\n`" + usage_text(op) + "` on " + in + ":\n\n```\n";
   constexpr std::size_t kMostLines = 30;  // selections of many have many alike
   std::vector<std::string> lines = d->lines;
   lines.insert(lines.end(), d->nest.begin(), d->nest.end());
@@ -104,7 +131,8 @@ std::string section(const OpDef& op) {
   text += "\n- Operands: " + operands_text(op) + "\n- Outputs:";
   for (std::size_t i = 0; i < op.outputs.size(); ++i)
     text += (i ? ", `" : " `") + op.outputs[i] + "`" + (static_cast<int>(i) >= op.required_outputs ? " (optional)" : "");
-  text += std::string(op.variadic_outputs ? ", as many as named" : "") + "\n- Accuracy: " + tolerance_text(op.tolerance) + "\n";
+  text += std::string(op.variadic_outputs ? ", as many as named" : "") + "\n- Accuracy: " + tolerance_text(op.tolerance) +
+          "\n- Gradient: " + to_text(gradient_of(op)) + "\n- Operations of the sample: " + flops_text(op) + "\n";
   return text + attributes_text(op) + (op.samples.empty() ? "" : example_text(op, op.samples[0]));
 }
 

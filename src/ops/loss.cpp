@@ -164,6 +164,7 @@ void add_label_losses(std::vector<OpDef>& table) {
   cross.outputs = {"y", "log_prob"};
   cross.aliases.push_back("cross_entropy_loss");
   cross.samples = samples;
+  cross.gradient = Gradient::kSmooth;
   table.push_back(std::move(cross));
   OpDef nll =
       loss("negative_log_likelihood_loss", "nll_loss", "-x[label] over axis 1, weighted by label; x holds log-probabilities",

@@ -41,6 +41,14 @@ struct OperandDef {
 // element), kSum (roundings grow with the number of summed terms).
 enum class Tolerance { kExact, kMap, kSum };
 
+// How an operator's outputs depend on its float operands; from the equations, by gradient_of (src/graph/op_facts.hpp).
+// kNone: not at all, or flat almost everywhere (comparisons, floor, integers). kLinear: each output is linear in each operand
+// alone only through sums and constant factors, so the gradient needs no values. kSelected: linear, but integers among the
+// operands choose the elements; the gradient adds to the chosen ones. kSmooth: differentiable inside the domain. kPiecewise:
+// differentiable but at the edges of max, min, abs or choices by value; the gradient is that of the piece.
+enum class Gradient { kNone, kLinear, kSelected, kSmooth, kPiecewise };
+std::string to_text(Gradient gradient);
+
 // One test case: operand shapes and dtypes ("f32[2, 3]"), attributes as JSON-like values.
 struct OpSample {
   std::vector<std::string> operands;  // "" is omitted
@@ -59,6 +67,7 @@ struct OpDef {
   bool variadic_outputs = false;
   std::vector<AttrDef> attributes;
   Tolerance tolerance = Tolerance::kMap;
+  std::optional<Gradient> gradient;  // absent: what the equations say; stated where max or abs only keep exp from overflowing
   std::function<void(OpBuilder&)> define;
   std::vector<OpSample> samples;
 };

@@ -149,6 +149,7 @@ void add_reductions(std::vector<OpDef>& table) {
   table.back().define = define_mean;
   table.push_back(record("reduce_log_sum_exp", "log of the sum of exponentials, without overflow,", DTypes::kFloat));
   table.back().define = define_log_sum_exp;
+  table.back().gradient = Gradient::kSmooth;
 }
 
 }  // namespace facet

@@ -80,6 +80,7 @@ void add_softmax(std::vector<OpDef>& table) {
                  {{"f32[1, 1]"}, {}},
                  {{"f32[0, 3]"}, {}},
                  {{"bf16[3, 4]"}, {}}};
+  def.gradient = Gradient::kSmooth;  // the maximum that is subtracted cancels
   def.name = "softmax";
   def.summary = "exp(x) divided by its sum along the axis";
   def.define = [](OpBuilder& b) { define_softmax(b, false); };
@@ -89,6 +90,7 @@ void add_softmax(std::vector<OpDef>& table) {
   def.define = [](OpBuilder& b) { define_softmax(b, true); };
   table.push_back(def);
   def.name = "hardmax";
+  def.gradient.reset();
   def.summary = "1 at the first largest element along the axis, else 0";
   def.tolerance = Tolerance::kExact;
   def.attributes.pop_back();

@@ -28,6 +28,7 @@ void plan_group(GroupPlanner& planner) {
     const std::vector<GpuTiles> tiles = plan_gpu_tiles(planner);
     plan_contraction_of_arrays(planner);
     plan_gpu(planner, tiles);
+    plan_gpu_memory(planner);
     return;
   }
   plan_contractions(planner);

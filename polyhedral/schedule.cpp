@@ -97,6 +97,8 @@ std::string to_text(const Schedule& schedule) {
     for (const ExprPtr& e : m.sizes) sizes += (sizes.empty() ? "" : ", ") + to_text(e);
     text += "[" + sizes + "] at loop " + std::to_string(m.at) + "\n";
   }
+  for (const std::string& a : schedule.recomputed) text += "recompute " + a + "\n";
+  for (const auto& [array, of] : schedule.reused) text += "reuse " + of + " for " + array + "\n";
   return text;
 }
 

@@ -40,6 +40,8 @@ struct Schedule {
   std::vector<Statement> copies;  // executed statements beyond the Scop's: number = scop statements + position
   TreePtr tree;
   std::vector<StorageMap> storage;
+  std::vector<std::string> recomputed;                      // arrays that are computed again where they are read
+  std::vector<std::pair<std::string, std::string>> reused;  // array, and whose memory it lives in
   int next_loop = 0;
 
   const Statement& statement(int s) const;

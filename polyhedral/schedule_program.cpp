@@ -139,6 +139,8 @@ class ProgramScheduler {
     kernel.when = several_ ? c.when : nullptr;
     const Node& first = program_.nodes[static_cast<std::size_t>(nodes.nodes[0])];
     if (is_copy(first)) kernel.comment = "the caller's " + first.in[0] + " stays as it is: work on a copy";
+    kernel.recomputed = made->schedule.recomputed;
+    kernel.reused = made->schedule.reused;
     kernel.flops = count_operations(scop);
     kernel.bytes = count_bytes(scop);
     if (several_) {

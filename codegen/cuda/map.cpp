@@ -46,7 +46,7 @@ LoopList plain_loops(const LoopList& body, bool mapped_too, passes::Context& con
 
 class ProgramMapper {
  public:
-  ProgramMapper(const LoopProgram& program, const GpuMachine& machine, PassLog* log) : original_(program), result_(program) {
+  ProgramMapper(const LoopProgram& program, const GpuMachine& machine, PassLog* log) : result_(program) {
     context_.program = &result_;
     context_.machine = machine;
     context_.symbols = program.symbols;
@@ -75,7 +75,7 @@ class ProgramMapper {
       return;
     }
     pieces_.clear();
-    collect(folded(passes::simplify(plain_loops(k.body, false, context_.passes), context_.passes)), Piece{}, {});
+    collect(folded(k, passes::simplify(plain_loops(k.body, false, context_.passes), context_.passes)), Piece{}, {});
     join_neighbours();
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
       Kernel piece = k;
@@ -91,24 +91,9 @@ class ProgramMapper {
     context_.symbols = result_.symbols;
   }
 
-  // Intermediates of this kernel alone are computed again where that is cheap, or live in the memory of outputs that end them.
-  LoopList folded(const LoopList& body) {
-    std::vector<const Buffer*> arrays, outputs;
-    for (const Buffer& b : result_.buffers) {
-      if (b.role == BufferRole::kOutput) outputs.push_back(&b);
-      if (b.role == BufferRole::kWorkspace && used_by(b.name) == 1) arrays.push_back(&b);
-    }
-    return gpu::fold_into_outputs(gpu::recompute_rows(body, arrays, context_), arrays, outputs, context_);
-  }
-
-  int used_by(const std::string& buffer) const {
-    int kernels = 0;
-    for (const std::vector<Kernel>* list : {&original_.prepare, &original_.kernels})
-      for (const Kernel& k : *list) {
-        const std::vector<passes::Access> all = passes::accesses_of(k.body);
-        kernels += std::any_of(all.begin(), all.end(), [&](const passes::Access& a) { return a.buffer == buffer; });
-      }
-    return kernels;
+  // Intermediates that the recipe wants computed again, or in the memory of outputs that end them.
+  LoopList folded(const Kernel& k, const LoopList& body) {
+    return gpu::fold_into_outputs(gpu::recompute_rows(body, k.recomputed, context_), k.reused, context_);
   }
 
   bool is_used(const std::string& buffer) const {
@@ -307,7 +292,6 @@ class ProgramMapper {
     return passes::drop_unread(passes::simplify(body, context_.passes));
   }
 
-  const LoopProgram& original_;
   LoopProgram result_;
   gpu::MapContext context_;
   std::vector<Piece> pieces_;  // of the kernel at hand

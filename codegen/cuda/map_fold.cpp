@@ -1,13 +1,5 @@
-// fold_into_outputs: an intermediate array that dies where an output is made shares the output's memory.
-//
-//   for i  ... p[i,j] = exp(x[i,j] - m) ...                 for i  ... y[i,j] = exp(x[i,j] - m) ...
-//          s += p[i,j] ...                          -->            s += y[i,j] ...
-//          for j  y[i,j] = p[i,j] / s                              for j  y[i,j] = y[i,j] / s
-//
-// A third of a softmax's memory traffic goes. Done for a workspace array of one kernel with the output's dtype and extents,
-// when within one iteration of the parallel outer loops the output is stored by one node only, which reads the array at the
-// stored element only; the array is not touched after that node, the output nowhere else; and the outer loops remain provably
-// parallel.
+// fold_into_outputs: carries out the recipe's `reuse` (polyhedral/transform/reuse.cpp, which says why and when): the array's
+// accesses become the output's. Asked again on the tree: the outer loops must remain provably parallel for the passes behind.
 #include <algorithm>
 
 #include "codegen/cuda/map_internal.hpp"
@@ -23,15 +15,6 @@ std::size_t count_of(const LoopList& body, const std::string& buffer) {
   std::size_t n = 0;
   for (const passes::Access& a : passes::accesses_of(body)) n += a.buffer == buffer;
   return n;
-}
-
-bool same_extents(const Buffer& a, const Buffer& b) {
-  if (a.dtype != b.dtype || a.extents.size() != b.extents.size() || a.extents.empty() || !a.strides.empty() ||
-      !b.strides.empty())
-    return false;
-  for (std::size_t d = 0; d < a.extents.size(); ++d)
-    if (!same(a.extents[d], b.extents[d])) return false;
-  return true;
 }
 
 // The node's one store of `output`, and every read of `array` in it is by that statement at the stored element.
@@ -85,29 +68,26 @@ bool outer_loops_parallel(const LoopPtr& node, const Chain& chain) {
 
 }  // namespace
 
-LoopList fold_into_outputs(const LoopList& body, const std::vector<const Buffer*>& arrays,
-                           const std::vector<const Buffer*>& outputs, MapContext& context) {
+LoopList fold_into_outputs(const LoopList& body, const std::vector<std::pair<std::string, std::string>>& reused,
+                           MapContext& context) {
   LoopList result = body;
-  for (const Buffer* array : arrays) {
+  for (const auto& [array, output] : reused) {
+    bool done = false;
     for (LoopPtr& node : result) {
-      const std::size_t uses = count_of({node}, array->name);
-      if (uses == 0 || uses != count_of(result, array->name)) continue;
+      const std::size_t uses = count_of({node}, array);
+      if (uses == 0 || uses != count_of(result, array) || count_of(result, output) != 1) continue;
       const Chain chain = chain_of(node, context);
-      if (chain.loops.empty()) continue;
       // The last node of an iteration that touches the array must be the one that makes the output.
-      const auto last = std::find_if(chain.body.rbegin(), chain.body.rend(),
-                                     [&](const LoopPtr& n) { return count_of({n}, array->name) > 0; });
-      for (const Buffer* output : outputs) {
-        if (!same_extents(*array, *output) || count_of(result, output->name) != 1 ||
-            !consumes_in_place(*last, array->name, output->name))
-          continue;
-        const LoopPtr folded = renamed({node}, array->name, output->name)[0];
-        if (!outer_loops_parallel(folded, chain)) continue;
-        node = folded;
-        context.passes.note("fold", array->name, true, "in the memory of " + output->name);
-        break;
-      }
+      const auto last =
+          std::find_if(chain.body.rbegin(), chain.body.rend(), [&](const LoopPtr& n) { return count_of({n}, array) > 0; });
+      if (chain.loops.empty() || last == chain.body.rend() || !consumes_in_place(*last, array, output)) continue;
+      const LoopPtr folded = renamed({node}, array, output)[0];
+      if (!outer_loops_parallel(folded, chain)) continue;
+      node = folded;
+      done = true;
     }
+    context.passes.note("reuse", array, done,
+                        done ? "in the memory of " + output : "the nest is not plain: it stays in memory");
   }
   return result;
 }

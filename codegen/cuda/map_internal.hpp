@@ -80,12 +80,12 @@ struct SingleReduction {
 };
 std::optional<SingleReduction> single_reduction_of(const LoopList& body);
 
-// `arrays`: workspace of this kernel alone.
-LoopList recompute_rows(const LoopList& body, const std::vector<const Buffer*>& arrays, MapContext& context);
+// The steps `recompute` of the recipe; the log says where a tree is not what they were judged on.
+LoopList recompute_rows(const LoopList& body, const std::vector<std::string>& arrays, MapContext& context);
 
-// `arrays`: workspace of this kernel alone; `outputs`: what it may share memory with.
-LoopList fold_into_outputs(const LoopList& body, const std::vector<const Buffer*>& arrays,
-                           const std::vector<const Buffer*>& outputs, MapContext& context);
+// The steps `reuse` of the recipe: arrays, and the outputs whose memory they live in.
+LoopList fold_into_outputs(const LoopList& body, const std::vector<std::pair<std::string, std::string>>& reused,
+                           MapContext& context);
 
 // A reduction with a split loop in two passes; none when the nest has no such loop.
 struct SplitReduction {

@@ -1,14 +1,5 @@
-// recompute: an intermediate row is computed again where it is read, instead of going through memory.
-//
-//   for i (grid)                                        for i (grid)
-//     m = max over j of x[i,j]                            m = max over j of x[i,j]
-//     for j  p[i,j] = exp(x[i,j] - m)         -->         s = sum over j of exp(x[i,j] - m)
-//     s = sum over j of p[i,j]                            for j  y[i,j] = exp(x[i,j] - m) / s
-//     for j  y[i,j] = p[i,j] / s
-//
-// A block's row of x stays in the first-level cache, while what is written goes to the second level and comes back from there:
-// three of five transfers go. Done for a workspace array of one kernel that one loop of the block's threads defines by a cheap
-// value, where nothing that the value reads is written afterwards and all reads follow in the same iteration of the grid.
+// recompute_rows: carries out the recipe's `recompute` (polyhedral/transform/recompute.cpp, which says why and when): the loop
+// that defines the array goes, and its value stands where the array was read.
 #include <algorithm>
 
 #include "codegen/cuda/map_internal.hpp"
@@ -18,19 +9,6 @@ namespace facet::gpu {
 using passes::as;
 
 namespace {
-
-constexpr int kMostOperations = 16;  // with a function as ten: one exponential and what goes with it
-constexpr int kFunction = 10;
-constexpr std::size_t kMostReads = 3;
-
-int operations_of(const ExprPtr& value) {
-  int n = 0;
-  walk(value, [&](const Expr& e) {
-    if (e.op == Op::kLiteral || e.op == Op::kIndex || e.op == Op::kRead || e.op == Op::kCast || e.type == DType::kI64) return;
-    n += e.op >= Op::kExp && e.op <= Op::kSigmoid ? kFunction : 1;
-  });
-  return n;
-}
 
 // The body of the innermost of the grid's loops; null when the node is no nest of them.
 const LoopList* grid_body(const LoopPtr& node, std::set<std::string>* iterators) {
@@ -68,7 +46,7 @@ class Recompute {
       loop_ = f->iterator;
       store_ = s;
     }
-    if (!definition_ || operations_of(store_->value) > kMostOperations) return false;
+    if (!definition_) return false;
     bool plain = true;
     for (const ExprPtr& e : store_->subscripts)
       plain = plain && e->op == Op::kIndex && (e->name == loop_) != (grid_.count(e->name) > 0);
@@ -77,10 +55,9 @@ class Recompute {
     return plain;
   }
 
-  // Every other access is a read behind the definition, of this iteration's row; the value's own sources stay as they were.
+  // Every other access is a read behind the definition, of this iteration's row. That the value's sources are still there is
+  // what the step was judged on.
   bool reads_allow(const LoopList& body) {
-    std::set<std::string> sources;
-    for (const passes::Access& a : passes::accesses_of(store_->value)) sources.insert(a.buffer);
     bool behind = false, fine = true;
     std::size_t reads = 0;
     for (const LoopPtr& n : body) {
@@ -89,13 +66,12 @@ class Recompute {
         continue;
       }
       for (const passes::Access& a : passes::accesses_of(LoopList{n})) {
-        if (behind && a.writes && sources.count(a.buffer)) fine = false;
         if (a.buffer != array_) continue;
         ++reads;
         fine = fine && behind && !a.writes && !a.padded && a.lanes == 1 && of_this_row(a.subscripts);
       }
     }
-    return fine && reads > 0 && reads <= kMostReads;
+    return fine && reads > 0;
   }
 
   bool of_this_row(const std::vector<ExprPtr>& subscripts) const {
@@ -138,17 +114,21 @@ std::size_t count_of(const LoopList& body, const std::string& buffer) {
 
 }  // namespace
 
-LoopList recompute_rows(const LoopList& body, const std::vector<const Buffer*>& arrays, MapContext& context) {
+LoopList recompute_rows(const LoopList& body, const std::vector<std::string>& arrays, MapContext& context) {
   LoopList result = body;
-  for (const Buffer* array : arrays)
+  for (const std::string& array : arrays) {
+    bool done = false;
     for (LoopPtr& node : result) {
-      const std::size_t uses = count_of({node}, array->name);
-      if (uses == 0 || uses != count_of(result, array->name)) continue;
-      const LoopPtr without = Recompute(array->name, node).run();
-      if (!without) continue;
-      node = without;
-      context.passes.note("recompute", array->name, true, "computed where it is read: its row would go through memory");
+      const std::size_t uses = count_of({node}, array);
+      if (uses == 0 || uses != count_of(result, array)) continue;
+      if (const LoopPtr without = Recompute(array, node).run()) {
+        node = without;
+        done = true;
+      }
     }
+    context.passes.note("recompute", array, done,
+                        done ? "computed where it is read" : "its loop is no plain row: it stays in memory");
+  }
   return result;
 }
 

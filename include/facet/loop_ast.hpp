@@ -200,9 +200,11 @@ struct Kernel {
   std::vector<For> host;             // outermost first, bodies empty
   LoopList body;
   std::string comment;
-  ExprPtr when;   // kBool of symbols: the sizes it runs for; null: all
-  ExprPtr flops;  // kI64 expressions of symbols; null unknown
-  ExprPtr bytes;  // least bytes moved: inputs once, outputs once
+  std::vector<std::string> recomputed;                      // arrays that are computed again where they are read
+  std::vector<std::pair<std::string, std::string>> reused;  // array, and the output whose memory it lives in
+  ExprPtr when;                                             // kBool of symbols: the sizes it runs for; null: all
+  ExprPtr flops;                                            // kI64 expressions of symbols; null unknown
+  ExprPtr bytes;                                            // least bytes moved: inputs once, outputs once
 };
 
 // A whole program as loop trees: what a code generator prints.

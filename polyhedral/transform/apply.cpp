@@ -54,7 +54,10 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
     return refused(diagnose(Code::kStepPrecondition, step.place,
                             {step.verb, "the promoted part of '" + *unboxed + "' would have no constant size"}));
   std::optional<Violation> violation;
-  const Result<Done> judged = guarded("legality of " + step.verb, budget, [&] { violation = find_violation(next, &schedule); });
+  const Result<Done> judged = guarded("legality of " + step.verb, budget, [&] {
+    // A step that adds dependences has them judged with all statements where they were.
+    violation = find_violation(next, next.dependences == schedule.dependences ? &schedule : nullptr);
+  });
   if (!judged) return refused(judged.errors()[0]);
   if (violation) return refused(diagnose(Code::kIllegalStep, step.place, {step.verb, to_text(*violation)}), violation);
   return {std::move(next), std::nullopt};

@@ -152,13 +152,23 @@ TEST(MapToGpu, AnIntermediateDiesIntoTheOutput) {
         {loop("i", ix("M"), row)}, two_symbols(4, 70));
   };
   const Places rows{{"i", on_grid(0)}, {"j", strided(32)}};
-  EXPECT_TRUE(noted(check(placed(program(ix("j")), rows)), "in the memory of y"));
-  EXPECT_FALSE(noted(check(placed(program(idx_sub(idx_sub(ix("N"), idx(1)), ix("j"))), rows)), "in the memory of y"));
-  // A cheap one is computed where it is read, wherever that is in the row.
-  for (const ExprPtr& at : {ix("j"), idx_sub(idx_sub(ix("N"), idx(1)), ix("j"))}) {
-    const Mapped m = check(placed(program(at, true), rows));
+  const ExprPtr backwards = idx_sub(idx_sub(ix("N"), idx(1)), ix("j"));
+  const auto asked = [&](LoopProgram p, bool recompute) {
+    if (recompute)
+      p.kernels[0].recomputed = {"p"};
+    else
+      p.kernels[0].reused = {{"p", "y"}};
+    return check(placed(std::move(p), rows));
+  };
+  EXPECT_TRUE(noted(asked(program(ix("j")), false), "in the memory of y"));
+  EXPECT_FALSE(noted(asked(program(backwards), false), "in the memory of y"));
+  // Computed where it is read, wherever that is in the row.
+  for (const ExprPtr& at : {ix("j"), backwards}) {
+    const Mapped m = asked(program(at, true), true);
     EXPECT_TRUE(noted(m, "computed where it is read"));
     EXPECT_EQ(m.program.find_buffer("p"), nullptr);
+    // Nobody asked: it stays in memory.
+    EXPECT_NE(check(placed(program(at, true), rows)).program.find_buffer("p"), nullptr);
   }
 }
 

@@ -1,0 +1,43 @@
+// Preconditions that have nothing to do with order.
+#include "polyhedral/transform/memory_steps.hpp"
+
+#include <algorithm>
+
+namespace facet {
+
+bool is_stored_otherwise(const Schedule& schedule, const std::string& array) {
+  return std::any_of(schedule.storage.begin(), schedule.storage.end(), [&](const StorageMap& m) { return m.array == array; }) ||
+         std::count(schedule.recomputed.begin(), schedule.recomputed.end(), array) > 0 ||
+         std::any_of(schedule.reused.begin(), schedule.reused.end(),
+                     [&](const auto& r) { return r.first == array || r.second == array; });
+}
+
+std::string intermediate(const Schedule& schedule, Arguments& args) {
+  const Array* const found = args.array();
+  if (args.problem()) return "";
+  const std::string& name = found->name;
+  if (found->external || found->live_out)
+    args.refuse("'" + name +
+                "' exists outside the group: " + (found->external ? "it is an input of it" : "it is used after it"));
+  if (is_stored_otherwise(schedule, name)) args.refuse("'" + name + "' is contracted, promoted or out of memory already");
+  if (padded_reads(schedule, name, -1))
+    args.refuse("'" + name + "' is read with a padding value, which needs the whole array's bounds");
+  return name;
+}
+
+int only_writer(const Schedule& schedule, const std::string& array, Arguments& args) {
+  int writer = -1;
+  for (int s = 0; s < schedule.statement_count(); ++s) {
+    const Statement& st = schedule.statement(s);
+    if (st.target != array) continue;
+    if (writer >= 0 || st.update) {
+      args.refuse("'" + array + "' is not made by one assignment");
+      return -1;
+    }
+    writer = s;
+  }
+  if (writer < 0) args.refuse("no statement of the group makes '" + array + "'");
+  return writer;
+}
+
+}  // namespace facet

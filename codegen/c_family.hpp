@@ -97,8 +97,8 @@ class CPrinter {
   void serial_loop(const For& f);
   std::string for_header(const For& f);
   void loop_body(const For& f);
-  void store(const Store& s);
-  void let(const Let& n);
+  virtual void store(const Store& s);
+  virtual void let(const Let& n);
   void fail(const std::string& what);
 
   std::string call(const std::string& helper, DType type, int lanes, const std::vector<std::string>& args);

@@ -125,6 +125,7 @@ class Part {
     const std::size_t k = number_of(f);
     const ExprPtr me = coordinate(nest_, k, thread_);
     if (f.gpu.points == 1 && !covered(f)) return {strided(f, me)};
+    if (std::optional<LoopList> wide = words(f, k, me)) return std::move(*wide);
     ExprPtr count = point(f, me, points_[k]);
     std::string piece;
     if (!covered(f)) {
@@ -144,6 +145,25 @@ class Part {
     pieces.step = width_of(f);
     pieces.body = std::move(body);
     return {make_loop(std::move(pieces))};
+  }
+
+  // Groups of neighbours copied as words.
+  std::optional<LoopList> words(const For& f, std::size_t k, const ExprPtr& me) {
+    const GpuPlace& g = f.gpu;
+    const ExprPtr at = iteration(f, idx(0));
+    if (g.adjacent < 2 || !covered(f) || !open_bounds(f, at).empty()) return std::nullopt;
+    const Store* s = f.body.size() == 1 ? as<Store>(f.body[0]) : nullptr;
+    const Buffer* target = s && !privates_.count(s->buffer) ? context_.passes.find(s->buffer) : nullptr;
+    ExprPtr count = idx_mul(idx(g.adjacent), me);
+    const bool groups = g.points > g.adjacent;
+    const std::string group = groups ? context_.passes.names.fresh(points_[k] + "g") : "";
+    if (groups) count = idx_add(count, idx_mul(idx(g.adjacent * g.threads), index(group)));
+    std::optional<LoopList> body = wide_copy(f, iteration(f, count), points_[k], target, context_);
+    if (!body || !groups) return body;
+    For all = counted(group, idx(g.points / g.adjacent));
+    all.kind = LoopKind::kUnroll;
+    all.body = std::move(*body);
+    return LoopList{make_loop(std::move(all))};
   }
 
   LoopPtr strided(const For& f, const ExprPtr& me) const {

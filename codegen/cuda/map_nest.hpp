@@ -48,6 +48,12 @@ Buffer part_of_thread(const Buffer& buffer, const Private& part);
 // The nest as one thread executes it: its points of every loop, guarded where the loop may end before.
 LoopList part_of_nest(const LoopPtr& root, const std::string& thread, const Privates& privates, MapContext& context);
 
+// map_wide.cpp: the neighbours from iteration `first` on as one access each to global memory and, where it lies so, to
+// `target`, the array copied to. None when the loop is no copy of neighbours that an aligned word holds. `neighbour`: an
+// iterator's name.
+std::optional<LoopList> wide_copy(const For& f, const ExprPtr& first, const std::string& neighbour, const Buffer* target,
+                                  MapContext& context);
+
 // The iterations of a loop that gives_warps: `body` (of an iteration) once for each that warp `warp` has.
 LoopList part_of_warp(const For& f, const ExprPtr& warp, LoopList body);
 bool one_each(const For& f);  // no warp has several iterations

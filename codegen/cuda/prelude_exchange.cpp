@@ -82,6 +82,20 @@ $FN $T shuffle_xor_$S($T x, int distance, uint32_t lanes) { return from_bits_$S(
                                     {"shuffle_xor", "i8 u8 i16 u16 u32", H::kScalar, R"(
 $FN $T shuffle_xor_$S($T x, int distance, uint32_t lanes) { return ($T)shuffle_xor_i32((int32_t)x, distance, lanes); }
 )"},
+                                    {"copy_word8", "any", H::kScalar, R"(
+// 8 bytes at once; both places are aligned to them.
+$FN void copy_word8_$S($T* to, const $T* from) {
+  struct __attribute__((aligned(8), may_alias)) Word { uint32_t part[2]; };
+  *(Word*)to = *(const Word*)from;
+}
+)"},
+                                    {"copy_word16", "any", H::kScalar, R"(
+// 16 bytes at once; both places are aligned to them.
+$FN void copy_word16_$S($T* to, const $T* from) {
+  struct __attribute__((aligned(16), may_alias)) Word { uint32_t part[4]; };
+  *(Word*)to = *(const Word*)from;
+}
+)"},
                                     {"warp_sum", "any", H::kScalar, nullptr, warp_sum},
                                     {"warp_prod", "any", H::kScalar, nullptr, warp_prod},
                                     {"warp_max", "any", H::kScalar, nullptr, warp_max},

@@ -11,6 +11,7 @@
 #include "codegen/cuda/interval.hpp"
 #include "codegen/cuda/launch.hpp"
 #include "codegen/cuda/prelude.hpp"
+#include "codegen/cuda/shared.hpp"
 #include "codegen/kernel_uses.hpp"
 #include "codegen/passes/tree.hpp"
 
@@ -19,50 +20,12 @@ namespace facet {
 namespace {
 
 constexpr std::int64_t kStaticSharedBytes = 49152;  // what a block may have without opting in (CUDA C++ Programming Guide)
-constexpr std::int64_t kSharedAlignment = 16;       // of each shared array: the widest access of one thread
 constexpr std::int64_t kUnrolledTrips = 64;         // loops over register arrays up to this length are unrolled
 
 bool mentions(const ExprPtr& e, const std::string& index) {
   bool found = false;
   walk(e, [&](const Expr& node) { found = found || (node.op == Op::kIndex && node.name == index); });
   return found;
-}
-
-ExprPtr elements_of(const Buffer& b) {
-  ExprPtr n = idx(1);
-  for (std::size_t d = 0; d < b.extents.size(); ++d)
-    n = b.strides.empty() ? idx_mul(n, b.extents[d]) : idx_add(n, idx_mul(idx_sub(b.extents[d], idx(1)), b.strides[d]));
-  return n;
-}
-
-template <class F>
-void each_node(const LoopList& body, const F& visit) {
-  for (const LoopPtr& n : body) {
-    visit(*n);
-    if (const For* f = std::get_if<For>(&n->node)) each_node(f->body, visit);
-    if (const Sequence* s = std::get_if<Sequence>(&n->node)) each_node(s->body, visit);
-    if (const If* i = std::get_if<If>(&n->node)) {
-      each_node(i->then, visit);
-      each_node(i->otherwise, visit);
-    }
-  }
-}
-
-// Bytes of all shared arrays, each aligned; -1 when one has a run-time size.
-std::int64_t shared_bytes_of(const LoopList& body) {
-  std::int64_t total = 0;
-  each_node(body, [&](const LoopNode& n) {
-    const Allocate* a = std::get_if<Allocate>(&n.node);
-    if (a == nullptr || a->buffer.space != MemorySpace::kShared || total < 0) return;
-    const ExprPtr elements = elements_of(a->buffer);
-    if (elements->op != Op::kLiteral) {
-      total = -1;
-      return;
-    }
-    const std::int64_t bytes = elements->int_value * size_bytes(a->buffer.dtype);
-    total += (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-  });
-  return total;
 }
 
 class CudaPrinter : public CPrinter {
@@ -111,7 +74,8 @@ class CudaPrinter : public CPrinter {
     const std::string name = buffer_name(b.name), type = storage_type(b.dtype);
     if (b.space != MemorySpace::kShared) {
       if (b.space == MemorySpace::kRegister) registers_.insert(b.name);
-      out.line(type + " " + name + "[" + std::to_string(count) + "];");
+      out.line((b.alignment_bytes == kSharedAlignment ? "alignas(" + std::to_string(kSharedAlignment) + ") " : "") + type +
+               " " + name + "[" + std::to_string(count) + "];");
     } else if (!dynamic_shared_) {
       out.line("alignas(" + std::to_string(kSharedAlignment) + ") __shared__ " + type + " " + name + "[" +
                std::to_string(count) + "];");
@@ -119,6 +83,20 @@ class CudaPrinter : public CPrinter {
       out.line(type + "* const " + name + " = (" + type + "*)(shared_memory + " + std::to_string(shared_offset_) + ");");
       shared_offset_ += (count * size_bytes(b.dtype) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
     }
+  }
+
+  // The vectors that there are: words, copied as they are from place to place.
+  void store(const Store& s) override {
+    if (s.lanes == 1) return CPrinter::store(s);
+    copy_word(s.value->type, s.lanes, address(buffer_of(s.buffer), s.subscripts), s.value);
+  }
+
+  void let(const Let& n) override {
+    if (n.lanes == 1) return CPrinter::let(n);
+    const std::string name = names.of("value", n.name);
+    out.line("alignas(" + std::to_string(kSharedAlignment) + ") " + value_type(n.type, 1) + " " + name + "[" +
+             std::to_string(n.lanes) + "];");
+    if (n.value) copy_word(n.type, n.lanes, name, n.value);
   }
 
   void special(const LoopNode& node) override {
@@ -138,6 +116,14 @@ class CudaPrinter : public CPrinter {
   }
 
  private:
+  void copy_word(DType type, int lanes, const std::string& to, const ExprPtr& from) {
+    const std::size_t bytes = static_cast<std::size_t>(lanes) * size_bytes(type);
+    const bool place = from->op == Op::kRead && !from->mask && !from->pad;
+    if ((bytes != 8 && bytes != 16) || (!place && from->op != Op::kValue)) return fail("a vector that is no copy of a word");
+    const std::string source = place ? address(buffer_of(from->name), from->args) : names.of("value", from->name);
+    out.line(call(bytes == 8 ? "copy_word8" : "copy_word16", type, 1, {to, source}) + ";");
+  }
+
   void know(const std::string& name, std::int64_t low, std::int64_t high) {
     std::erase_if(ranges_, [&](const Symbol& s) { return s.name == name; });
     Symbol range;

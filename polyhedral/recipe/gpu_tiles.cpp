@@ -185,8 +185,8 @@ class ProductPlan {
   }
 
   struct Operand {
-    std::string copy, row;   // the copying statement; the loop of the tile's rows: i or j
-    bool along_row = false;  // memory runs along it
+    std::string array, copy, row;  // copied by this statement; the loop of the tile's rows: i or j
+    bool along_row = false;        // memory runs along it
   };
 
   // The operand's dimensions by the name of the loop that walks one alone.
@@ -217,9 +217,22 @@ class ProductPlan {
                                       {"fill", {true}},
                                       {"layout", arg(layout)}});
       if (!try_step(s, schedule, steps)) return false;
-      operands_.push_back({schedule->copies.back().name, row, along_row});
+      operands_.push_back({read->name, schedule->copies.back().name, row, along_row});
     }
     return true;
+  }
+
+  // Elements of a word that a thread copies at once.
+  std::int64_t word_of(const std::string& array) const {
+    const Array& a = now().scop->arrays.at(array);
+    SymbolValues typical;
+    for (const Symbol& s : now().scop->symbols) typical[s.name] = s.value;
+    for (const auto& [name, value] : planner_.options().sizes) typical[name] = value;
+    const std::int64_t bytes = static_cast<std::int64_t>(size_bytes(a.dtype)),
+                       length = evaluate_index(a.extents.back(), typical);
+    std::int64_t word = bytes < 4 ? 1 : std::min(kWord / bytes, side_ * kGpuTileDepth / kThreads);
+    while (word > 1 && length % word != 0) word /= 2;
+    return word;
   }
 
   Step nest_step(const std::string& statement, const Names& block, const Sizes& threads, const Sizes& points,
@@ -243,12 +256,11 @@ class ProductPlan {
       steps.push_back(nest_step(tiled.statement(s).name, block, {kGpuTileSide, kGpuTileSide}, {each_, each_}, adjacent));
     }
     for (const Operand& o : operands_) {
-      const std::int64_t rows = std::min(side_, kThreads), deep = kThreads / rows;
-      if (o.along_row)
-        steps.push_back(nest_step(o.copy, {k_, o.row}, {deep, rows}, {std::max<std::int64_t>(1, kGpuTileDepth / deep), 1}, {}));
-      else
-        steps.push_back(nest_step(o.copy, {o.row, k_}, {kThreads / kGpuTileDepth, kGpuTileDepth},
-                                  {side_ * kGpuTileDepth / kThreads, 1}, {}));
+      // Neighbours of one word where the rows of memory are whole words; further threads go along the other loop.
+      const std::int64_t word = word_of(o.array), along = (o.along_row ? side_ : kGpuTileDepth) / word;
+      const std::int64_t across = kThreads / along, all = o.along_row ? kGpuTileDepth : side_;
+      const Names block = o.along_row ? Names{k_, o.row} : Names{o.row, k_};
+      steps.push_back(nest_step(o.copy, block, {across, along}, {std::max<std::int64_t>(1, all / across), word}, {1, word}));
     }
     return steps;
   }

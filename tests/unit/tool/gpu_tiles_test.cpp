@@ -6,6 +6,8 @@
 #include <functional>
 #include <set>
 
+#include "codegen/cuda/compile.hpp"
+#include "codegen/cuda/print.hpp"
 #include "codegen/passes/tree.hpp"
 #include "src/driver/gpu_case.hpp"
 #include "src/frontend/json.hpp"
@@ -207,6 +209,44 @@ TEST(GpuTiles, AnUncoveredTileIsSeen) {
     return LoopList{make_loop(std::move(less))};
   });
   EXPECT_TRUE(kinds.count(Finding::Kind::kUninitialised));
+}
+
+// Planned for large sizes, copies move words of four: at run time only where the rows are whole words, and inside.
+TEST(GpuTiles, NeighboursAreCopiedAsWords) {
+  Result<Program> program = read_program(kProgram, "p.json");
+  ASSERT_TRUE(program.ok());
+  const SymbolValues large = sizes(4096, 4096, 4096);
+  for (const auto& [m, n, k] : std::vector<std::array<std::int64_t, 3>>{
+           {128, 128, 16}, {130, 132, 12}, {20, 132, 21}, {130, 37, 12}, {5, 7, 9}, {1, 4, 4}})
+    expect_right({"words", *program, sizes(m, n, k), large, {}});
+  const Result<PreparedCase> made = prepare_case({"words", *program, sizes(130, 132, 12), large, {}}, 3);
+  ASSERT_TRUE(made.ok()) << to_text(made.errors());
+  EXPECT_NE(to_text(made->loops).find("w.tile.part: f32[4] register"), std::string::npos) << to_text(made->loops);
+  const Result<CudaModule> m = print_cuda(made->loops);
+  ASSERT_TRUE(m.ok()) << to_text(m.errors());
+  const std::string& text = m->module.source.text;
+  EXPECT_NE(text.find("copy_word16_f32(x_tile_part, x + "), std::string::npos) << text;
+  EXPECT_NE(text.find("copy_word16_f32(w_tile + "), std::string::npos) << text;
+  CudaCompileOptions o;
+  o.compiler = CudaCompiler::kNvrtc;
+  const Result<CudaBinary> b = compile_cuda(text, m->module.source.name, o);
+  if (!b && b.errors()[0].code == Code::kNoCudaCompiler) GTEST_SKIP() << "NVRTC is not installed";
+  ASSERT_TRUE(b.ok()) << to_text(b.errors()) << text;
+  EXPECT_EQ(b->log, "") << text;
+}
+
+// Of constant sizes every word is whole: no question is left.
+TEST(GpuTiles, WholeWordsAreNotAskedFor) {
+  Result<Program> program = read_program(
+      replaced(replaced(replaced(kProgram, R"(["M", "K"])", "[256, 64]"), R"(["K", "N"])", "[64, 128]"), R"(["N"])", "[128]"),
+      "p.json");
+  ASSERT_TRUE(program.ok()) << to_text(program.errors());
+  const GpuCase test{"whole", std::move(*program), sizes(1, 1, 1), {}, {}};
+  expect_right(test);
+  const Result<PreparedCase> made = prepare_case(test, 3);
+  ASSERT_TRUE(made.ok()) << to_text(made.errors());
+  EXPECT_EQ(to_text(made->loops).find("if "), std::string::npos) << to_text(made->loops);
+  EXPECT_TRUE(print_cuda(made->loops).ok());
 }
 
 // Rows with a warp each: y[i, j] = t[i, N - 1 - j] / sum of the row, t a row of shared memory for every warp.

@@ -161,7 +161,7 @@ void add_prelu(std::vector<OpDef>& table) {
   def.samples = {{{"f32[2, 3]", "f32[3]"}, {}}, {{"f32[2, 3, 4]", "f32[3, 1]"}, {}}, {{"f32[5]", "f32[]"}, {}}};
   def.define = [](OpBuilder& b) {
     if (!same_shape(broadcast_shape(b, {0, 1}), b.shape(0)) && !b.failed())
-      b.bad_shapes("slope " + shape_text(b.shape(1)) + " does not broadcast to x " + shape_text(b.shape(0)));
+      b.bad_shapes(1, "slope " + shape_text(b.shape(1)) + " does not broadcast to x " + shape_text(b.shape(0)));
     if (!b.failed()) define_map(b, MapTemplate{"select($0 < @0, $1 * $0, $0)", false, false});
   };
   table.push_back(std::move(def));

@@ -59,15 +59,15 @@ bool read_attention(OpBuilder& b, Attention* a) {
   a->v = view_of(b, 2, "kv_num_heads");
   if (b.failed()) return false;
   if (!same_dim(a->q.batch, a->k.batch) || !same_dim(a->q.batch, a->v.batch))
-    b.bad_shapes("the batch sizes of q, k and v differ");
+    b.bad_shapes(1, "the batch sizes of q, k and v differ");
   if (!same_dim(a->q.features, a->k.features))
-    b.bad_shapes("q has " + to_text(a->q.features) + " features a head, k has " + to_text(a->k.features));
+    b.bad_shapes(1, "q has " + to_text(a->q.features) + " features a head, k has " + to_text(a->k.features));
   if (!same_dim(a->k.length, a->v.length) || !same_dim(a->k.heads, a->v.heads))
-    b.bad_shapes("k and v differ in length or heads");
+    b.bad_shapes(2, "k and v differ in length or heads");
   const std::optional<std::int64_t> hq = constant_of(a->q.heads), hk = constant_of(a->k.heads);
   if (same_dim(a->q.heads, a->k.heads)) return !b.failed();
   if (!hq || !hk || *hk < 1 || *hq % *hk != 0) {
-    b.bad_shapes(to_text(a->q.heads) + " query heads are not a multiple of " + to_text(a->k.heads) + " key heads");
+    b.bad_shapes(1, to_text(a->q.heads) + " query heads are not a multiple of " + to_text(a->k.heads) + " key heads");
   } else {
     a->group = *hq / *hk;
   }
@@ -79,8 +79,8 @@ std::string mask_read(OpBuilder& b, const Loops& score) {
   if (!b.has(3)) return "";
   Shape full;
   for (const Loop& l : score) full.push_back(l.extent);
-  if (b.rank(3) > 4 || (!same_shape(broadcast_two(b, full, b.shape(3)), full) && !b.failed()))
-    b.bad_shapes("the mask " + shape_text(b.shape(3)) + " does not broadcast to " + shape_text(full));
+  if (b.rank(3) > 4 || (!same_shape(broadcast_two(b, full, b.shape(3), 3), full) && !b.failed()))
+    b.bad_shapes(3, "the mask " + shape_text(b.shape(3)) + " does not broadcast to " + shape_text(full));
   return b.failed() ? "" : broadcast_read(b, 3, score);
 }
 
@@ -161,9 +161,9 @@ void define_rotary(OpBuilder& b) {
   const Shape cache = b.has(3) ? Shape{b.dim(1, 0), idx(half)} : Shape{x.batch, x.length, idx(half)};
   for (int k = 1; k < 3; ++k)
     if (!same_shape(b.shape(k), cache))
-      return b.bad_shapes("the cache " + shape_text(b.shape(k)) + " should be " + shape_text(cache));
+      return b.bad_shapes(k, "the cache " + shape_text(b.shape(k)) + " should be " + shape_text(cache));
   if (b.has(3) && !same_shape(b.shape(3), {x.batch, x.length}))
-    return b.bad_shapes("position ids " + shape_text(b.shape(3)) + " should be " + shape_text({x.batch, x.length}));
+    return b.bad_shapes(3, "position ids " + shape_text(b.shape(3)) + " should be " + shape_text({x.batch, x.length}));
   if (b.has(3) && constant_of(b.dim(1, 0)) == 0) return b.fail(Code::kEmptyArgument, "/in/1", {b.def().name});
   const DType in = b.dtype(), acc = wide_float(in);
   b.out(0, in, b.shape(0));

@@ -206,7 +206,9 @@ void OpBuilder::bad_value(const std::string& attribute, const std::string& what)
   fail(Code::kBadAttributeValue, "/attrs/" + attribute, {call_.node.op, attribute, what});
 }
 
-void OpBuilder::bad_shapes(const std::string& what) { fail(Code::kOperandShapes, "", {call_.node.op, what}); }
+void OpBuilder::bad_shapes(int operand, const std::string& what) {
+  fail(Code::kOperandShapes, "/in/" + std::to_string(operand), {call_.node.op, what});
+}
 void OpBuilder::not_affine(const std::string& what) { fail(Code::kNotAffineOp, "", {call_.node.op, what}); }
 
 bool OpBuilder::expect_rank(int k, int low, int high) {

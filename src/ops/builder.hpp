@@ -74,7 +74,7 @@ class OpBuilder {
   // Complaints. `where` is appended to the node's pointer: "/attrs/axis", "/in/1".
   void fail(Code code, const std::string& where, std::vector<std::string> args, std::vector<std::string> notes = {});
   void bad_value(const std::string& attribute, const std::string& what);
-  void bad_shapes(const std::string& what);
+  void bad_shapes(int operand, const std::string& what);  // the operand that does not fit the others
   void not_affine(const std::string& what);
   bool failed() const { return !diagnostics_.empty(); }
   bool expect_rank(int k, int low, int high = -1);  // high -1: low or more; complains
@@ -104,7 +104,7 @@ Subscripts indices_of(const Loops& loops);
 std::string broadcast_read(const OpBuilder& b, int k, const Loops& result);
 // Numpy broadcasting of the operands' shapes; complains.
 Shape broadcast_shape(OpBuilder& b, const std::vector<int>& operands);
-Shape broadcast_two(OpBuilder& b, const Shape& x, const Shape& y);
+Shape broadcast_two(OpBuilder& b, const Shape& x, const Shape& y, int operand);  // a complaint is about this one
 std::string number_text(DType dtype, double value);  // literal of the dtype's kind: "0.5", "3", "-inf"
 std::string lowest_text(DType dtype);
 std::string highest_text(DType dtype);

@@ -32,7 +32,7 @@ std::string broadcast_read(const OpBuilder& b, int k, const Loops& result) {
   return ref(formal(k), s);
 }
 
-Shape broadcast_two(OpBuilder& b, const Shape& x, const Shape& y) {
+Shape broadcast_two(OpBuilder& b, const Shape& x, const Shape& y, int operand) {
   const Shape& longer = x.size() >= y.size() ? x : y;
   const Shape& shorter = x.size() >= y.size() ? y : x;
   Shape result = longer;
@@ -47,7 +47,7 @@ Shape broadcast_two(OpBuilder& b, const Shape& x, const Shape& y) {
     }
     std::vector<std::string> notes;
     if (!constant_of(p) || !constant_of(q)) notes.push_back("symbolic extents must be the same expression, or the constant 1");
-    b.fail(Code::kBroadcast, "/in",
+    b.fail(Code::kBroadcast, "/in/" + std::to_string(operand),
            {b.def().name, shape_text(x), shape_text(y), std::to_string(skip + a), to_text(normal(p)), to_text(normal(q))},
            notes);
     return result;
@@ -58,7 +58,7 @@ Shape broadcast_two(OpBuilder& b, const Shape& x, const Shape& y) {
 Shape broadcast_shape(OpBuilder& b, const std::vector<int>& operands) {
   Shape result;
   for (const int k : operands) {
-    result = broadcast_two(b, result, b.shape(k));
+    result = broadcast_two(b, result, b.shape(k), k);
     if (b.failed()) return result;
   }
   return result;

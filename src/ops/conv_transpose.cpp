@@ -67,7 +67,7 @@ std::vector<Axis> axes_of(OpBuilder& b) {
     axes.push_back(axis_of(b, a, w, extra[a], wanted));
     const std::optional<std::int64_t> high = upper_bound_of(axes.back().window.output, b.program());
     if (!b.failed() && high && *high < 0)
-      b.bad_shapes("axis " + std::to_string(a + 2) + " of the result would have a negative extent");
+      b.bad_shapes(0, "axis " + std::to_string(a + 2) + " of the result would have a negative extent");
   }
   const std::vector<std::int64_t> said = b.integers("kernel_shape");
   for (std::size_t a = 0; a < axes.size() && !said.empty() && !b.failed(); ++a)
@@ -114,13 +114,13 @@ bool check(OpBuilder& b, std::int64_t groups) {
   if (groups < 1) {
     b.bad_value("group", "must be positive");
   } else if (!same_dim(channels, b.dim(1, 0))) {
-    b.bad_shapes("x has " + to_text(channels) + " channels, the weight " + shape_text(b.shape(1)) + " takes " +
-                 to_text(b.dim(1, 0)));
+    b.bad_shapes(
+        1, "x has " + to_text(channels) + " channels, the weight " + shape_text(b.shape(1)) + " takes " + to_text(b.dim(1, 0)));
   } else if (groups > 1 && (!constant_of(channels) || *constant_of(channels) % groups != 0 || !constant_of(per_group))) {
     b.bad_value("group", to_text(channels) + " channels are not a constant multiple of " + std::to_string(groups));
   } else if (b.has(2) && !same_dim(b.dim(2, 0), normal(idx_mul(idx(groups), per_group)))) {
-    b.bad_shapes("the bias has " + to_text(b.dim(2, 0)) + " elements, the result " +
-                 to_text(normal(idx_mul(idx(groups), per_group))) + " channels");
+    b.bad_shapes(2, "the bias has " + to_text(b.dim(2, 0)) + " elements, the result " +
+                        to_text(normal(idx_mul(idx(groups), per_group))) + " channels");
   }
   return !b.failed();
 }

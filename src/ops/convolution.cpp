@@ -32,12 +32,12 @@ bool check_conv(OpBuilder& b, std::int64_t groups) {
   if (groups < 1) {
     b.bad_value("group", "must be positive");
   } else if (!same_dim(channels, idx_mul(idx(groups), c))) {
-    b.bad_shapes("x has " + to_text(channels) + " channels, the weight " + shape_text(b.shape(1)) + " with group " +
-                 std::to_string(groups) + " takes " + to_text(normal(idx_mul(idx(groups), c))));
+    b.bad_shapes(1, "x has " + to_text(channels) + " channels, the weight " + shape_text(b.shape(1)) + " with group " +
+                        std::to_string(groups) + " takes " + to_text(normal(idx_mul(idx(groups), c))));
   } else if (groups > 1 && (!constant_of(m) || *constant_of(m) % groups != 0 || !constant_of(c))) {
     b.bad_value("group", to_text(m) + " output channels are not a constant multiple of " + std::to_string(groups));
   } else if (b.has(2) && !same_dim(b.dim(2, 0), m)) {
-    b.bad_shapes("the bias has " + to_text(b.dim(2, 0)) + " elements, the weight gives " + to_text(m) + " channels");
+    b.bad_shapes(2, "the bias has " + to_text(b.dim(2, 0)) + " elements, the weight gives " + to_text(m) + " channels");
   }
   return !b.failed();
 }

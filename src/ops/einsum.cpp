@@ -89,7 +89,8 @@ bool bind_extents(OpBuilder& b, Einsum* e) {
         it->second = extent;
         continue;
       }
-      b.bad_shapes("index '" + e->operands[k][a] + "' has extent " + to_text(it->second) + " and " + to_text(extent));
+      b.bad_shapes(static_cast<int>(k),
+                   "index '" + e->operands[k][a] + "' has extent " + to_text(it->second) + " and " + to_text(extent));
       return false;
     }
   return true;

@@ -38,8 +38,8 @@ void gather_along(OpBuilder& b, int data, int ids, int axis) {
 bool has_elements(OpBuilder& b, int operand, int axis) {
   const std::optional<std::int64_t> least = lower_bound_of(b.dim(operand, axis), b.program());
   if (least && *least > 0) return true;
-  b.bad_shapes("axis " + std::to_string(axis) + " of extent " + to_text(b.dim(operand, axis)) +
-               " may have no element to gather");
+  b.bad_shapes(operand, "axis " + std::to_string(axis) + " of extent " + to_text(b.dim(operand, axis)) +
+                            " may have no element to gather");
   return false;
 }
 
@@ -68,8 +68,8 @@ void define_gather_elements(OpBuilder& b) {
   for (int a = 0; a < b.rank(0); ++a) {
     const std::optional<std::int64_t> room = lower_bound_of(normal(idx_sub(b.dim(0, a), b.dim(1, a))), b.program());
     if (a != axis && (!room || *room < 0))
-      return b.bad_shapes("indices " + shape_text(b.shape(1)) + " exceed x " + shape_text(b.shape(0)) + " on axis " +
-                          std::to_string(a));
+      return b.bad_shapes(
+          1, "indices " + shape_text(b.shape(1)) + " exceed x " + shape_text(b.shape(0)) + " on axis " + std::to_string(a));
   }
   const Loops l = b.loops(b.shape(1));
   std::string read = "a0[";
@@ -90,8 +90,8 @@ void define_gather_nd(OpBuilder& b) {
                        "with " + std::to_string(*depth) + " positions exceeds data's rank " + std::to_string(b.rank(0)));
   for (int a = 0; a < batch; ++a)
     if (!same_dim(b.dim(0, a), b.dim(1, a)))
-      return b.bad_shapes("batch axis " + std::to_string(a) + " differs: " + shape_text(b.shape(0)) + " and " +
-                          shape_text(b.shape(1)));
+      return b.bad_shapes(
+          1, "batch axis " + std::to_string(a) + " differs: " + shape_text(b.shape(0)) + " and " + shape_text(b.shape(1)));
   Shape shape(b.shape(1).begin(), b.shape(1).end() - 1);
   const std::size_t outer = shape.size();
   for (int a = batch + static_cast<int>(*depth); a < b.rank(0); ++a) shape.push_back(b.dim(0, a));

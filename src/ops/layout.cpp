@@ -178,7 +178,7 @@ void define_tile(OpBuilder& b) {
 void define_expand(OpBuilder& b) {
   const Shape wanted = b.dims("shape");
   if (b.failed()) return;
-  const Shape shape = broadcast_two(b, b.shape(0), wanted);
+  const Shape shape = broadcast_two(b, b.shape(0), wanted, 0);
   if (b.failed()) return;
   const Loops l = b.loops(shape);
   b.out(0, b.dtype(), shape);

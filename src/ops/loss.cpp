@@ -46,9 +46,9 @@ bool labels_fit(OpBuilder& b) {
   Shape expected = b.shape(0);
   expected.erase(expected.begin() + 1);
   if (!same_shape(expected, b.shape(1)))
-    b.bad_shapes("labels " + shape_text(b.shape(1)) + " should be " + shape_text(expected));
+    b.bad_shapes(1, "labels " + shape_text(b.shape(1)) + " should be " + shape_text(expected));
   if (b.has(2) && !same_dim(b.dim(2, 0), b.dim(0, 1)))
-    b.bad_shapes("weights " + shape_text(b.shape(2)) + " should have " + to_text(b.dim(0, 1)) + " elements");
+    b.bad_shapes(2, "weights " + shape_text(b.shape(2)) + " should have " + to_text(b.dim(0, 1)) + " elements");
   if (constant_of(b.dim(0, 1)) == 0) b.fail(Code::kEmptyArgument, "/in/0", {b.def().name});  // a label chooses a class
   return !b.failed();
 }
@@ -102,8 +102,8 @@ void define_triplet(OpBuilder& b) {
   if (!b.expect_rank(0, 1)) return;
   for (int k = 1; k < 3; ++k)
     if (!same_shape(b.shape(k), b.shape(0)))
-      return b.bad_shapes("operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " +
-                          shape_text(b.shape(0)));
+      return b.bad_shapes(
+          k, "operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " + shape_text(b.shape(0)));
   const DType in = b.dtype(), acc = accumulator(b, in);
   const Loops all = b.loops(b.shape(0)), rest(all.begin(), all.end() - 1);
   const Loops along = {all.back()};

@@ -34,10 +34,10 @@ void define_product(OpBuilder& b, Triangle triangle) {
   const ExprPtr depth = b.shape(0).back();
   const ExprPtr depth1 = column ? b.dim(1, b.rank(1) - 2) : b.dim(1, 0);
   if (!same_dim(depth, depth1))
-    return b.bad_shapes("the last axis of " + shape_text(b.shape(0)) + " is summed against " +
-                        (column ? "the last but one" : "the") + " axis of " + shape_text(b.shape(1)) + ": " + to_text(depth) +
-                        " against " + to_text(depth1));
-  Shape shape = broadcast_two(b, batch0, batch1);
+    return b.bad_shapes(1, "the last axis of " + shape_text(b.shape(0)) + " is summed against " +
+                               (column ? "the last but one" : "the") + " axis of " + shape_text(b.shape(1)) + ": " +
+                               to_text(depth) + " against " + to_text(depth1));
+  Shape shape = broadcast_two(b, batch0, batch1, 1);
   if (b.failed()) return;
   Loops left;
   for (const ExprPtr& e : shape) left.push_back(b.loop("b", e));
@@ -73,8 +73,8 @@ void define_gemm(OpBuilder& b) {
   const bool ta = b.flag("trans_a"), tb = b.flag("trans_b");
   const ExprPtr m = b.dim(0, ta ? 1 : 0), depth = b.dim(0, ta ? 0 : 1), n = b.dim(1, tb ? 0 : 1);
   if (!same_dim(depth, b.dim(1, tb ? 1 : 0)))
-    return b.bad_shapes("the summed axes are " + to_text(depth) + " in " + shape_text(b.shape(0)) + " and " +
-                        to_text(b.dim(1, tb ? 1 : 0)) + " in " + shape_text(b.shape(1)));
+    return b.bad_shapes(1, "the summed axes are " + to_text(depth) + " in " + shape_text(b.shape(0)) + " and " +
+                               to_text(b.dim(1, tb ? 1 : 0)) + " in " + shape_text(b.shape(1)));
   const Shape shape = {m, n};
   const Loops left = {b.loop("i", m), b.loop("j", n)}, k = {b.loop("k", depth)};
   const ExprPtr i = left[0].index(), j = left[1].index(), kk = k[0].index();
@@ -86,8 +86,8 @@ void define_gemm(OpBuilder& b) {
   if (!is_float(acc) && !whole) return b.bad_value("alpha", "alpha and beta must be integers for integer operands");
   if (b.number("alpha") != 1) value = number_text(acc, b.number("alpha")) + " * " + value;
   if (b.has(2) && b.number("beta") != 0) {
-    if (!same_shape(broadcast_two(b, shape, b.shape(2)), shape) && !b.failed())
-      b.bad_shapes("C " + shape_text(b.shape(2)) + " does not broadcast to " + shape_text(shape));
+    if (!same_shape(broadcast_two(b, shape, b.shape(2), 2), shape) && !b.failed())
+      b.bad_shapes(2, "C " + shape_text(b.shape(2)) + " does not broadcast to " + shape_text(shape));
     if (b.failed()) return;
     const std::string scale = b.number("beta") == 1 ? "" : number_text(acc, b.number("beta")) + " * ";
     value += " + " + scale + cast_text(acc, b.dtype(2), broadcast_read(b, 2, left));
@@ -101,10 +101,10 @@ void define_linear(OpBuilder& b) {
   if (!b.expect_rank(0, 1) || !b.expect_rank(1, 2, 2) || (b.has(2) && !b.expect_rank(2, 1, 1))) return;
   const ExprPtr depth = b.shape(0).back(), n = b.dim(1, 0);
   if (!same_dim(depth, b.dim(1, 1)))
-    return b.bad_shapes("x has " + to_text(depth) + " features, the weight " + shape_text(b.shape(1)) + " takes " +
-                        to_text(b.dim(1, 1)));
+    return b.bad_shapes(
+        1, "x has " + to_text(depth) + " features, the weight " + shape_text(b.shape(1)) + " takes " + to_text(b.dim(1, 1)));
   if (b.has(2) && !same_dim(b.dim(2, 0), n))
-    return b.bad_shapes("the bias has " + to_text(b.dim(2, 0)) + " elements, the weight gives " + to_text(n));
+    return b.bad_shapes(2, "the bias has " + to_text(b.dim(2, 0)) + " elements, the weight gives " + to_text(n));
   Shape shape = all_but_last(b.shape(0), 1);
   Loops left;
   for (std::size_t a = 0; a < shape.size(); ++a) left.push_back(b.loop(a + 1 < shape.size() ? "b" : "i", shape[a]));

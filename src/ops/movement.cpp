@@ -121,8 +121,8 @@ void define_concat(OpBuilder& b) {
     Shape like = b.shape(0);
     if (b.rank(k) == b.rank(0)) like[static_cast<std::size_t>(axis)] = b.dim(k, axis);
     if (!same_shape(like, b.shape(k)))
-      return b.bad_shapes("operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " +
-                          shape_text(b.shape(0)) + " off axis " + std::to_string(axis));
+      return b.bad_shapes(k, "operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " +
+                                 shape_text(b.shape(0)) + " off axis " + std::to_string(axis));
     offsets.push_back(total);
     total = normal(idx_add(total, b.dim(k, axis)));
   }
@@ -148,8 +148,8 @@ void define_stack(OpBuilder& b) {
   if (b.failed()) return;
   for (int k = 1; k < b.operand_count(); ++k)
     if (!same_shape(b.shape(k), b.shape(0)))
-      return b.bad_shapes("operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " +
-                          shape_text(b.shape(0)));
+      return b.bad_shapes(
+          k, "operand " + std::to_string(k) + " " + shape_text(b.shape(k)) + " differs from " + shape_text(b.shape(0)));
   Shape shape = b.shape(0);
   shape.insert(shape.begin() + axis, idx(b.operand_count()));
   const Loops l = b.loops(shape);

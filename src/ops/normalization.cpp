@@ -36,9 +36,9 @@ Moments add_moments(OpBuilder& b, const Loops& kept, const Loops& reduced, const
 std::string trailing_read(OpBuilder& b, int k, const Loops& all, std::size_t first, DType acc) {
   Shape tail;
   for (std::size_t a = first; a < all.size(); ++a) tail.push_back(all[a].extent);
-  if (!same_shape(broadcast_two(b, tail, b.shape(k)), tail) && !b.failed())
-    b.bad_shapes(b.def().operands[static_cast<std::size_t>(k)].name + " " + shape_text(b.shape(k)) +
-                 " does not broadcast to the normalized axes " + shape_text(tail));
+  if (!same_shape(broadcast_two(b, tail, b.shape(k), k), tail) && !b.failed())
+    b.bad_shapes(k, b.def().operands[static_cast<std::size_t>(k)].name + " " + shape_text(b.shape(k)) +
+                        " does not broadcast to the normalized axes " + shape_text(tail));
   if (b.failed()) return "";
   return cast_text(acc, b.dtype(k), broadcast_read(b, k, Loops(all.begin() + static_cast<std::ptrdiff_t>(first), all.end())));
 }
@@ -87,8 +87,8 @@ bool channel_operands(OpBuilder& b, std::vector<int> operands) {
     if (!b.has(k)) continue;
     if (!b.expect_rank(k, 1, 1)) return false;
     if (same_dim(b.dim(k, 0), b.dim(0, 1))) continue;
-    b.bad_shapes(b.def().operands[static_cast<std::size_t>(k)].name + " has " + to_text(b.dim(k, 0)) + " elements, x has " +
-                 to_text(b.dim(0, 1)) + " channels");
+    b.bad_shapes(k, b.def().operands[static_cast<std::size_t>(k)].name + " has " + to_text(b.dim(k, 0)) + " elements, x has " +
+                        to_text(b.dim(0, 1)) + " channels");
   }
   return !b.failed();
 }

@@ -157,8 +157,8 @@ bool Recurrence::read() {
       state,       {dirs, idx(3 * hidden_)}};
   for (int k = 0; k < b_.operand_count(); ++k)
     if (b_.has(k) && !same_shape(b_.shape(k), expected[static_cast<std::size_t>(k)]))
-      b_.bad_shapes(b_.def().operands[static_cast<std::size_t>(k)].name + " " + shape_text(b_.shape(k)) + " should be " +
-                    shape_text(expected[static_cast<std::size_t>(k)]));
+      b_.bad_shapes(k, b_.def().operands[static_cast<std::size_t>(k)].name + " " + shape_text(b_.shape(k)) + " should be " +
+                           shape_text(expected[static_cast<std::size_t>(k)]));
   if (!choose_activations()) return false;
   n_ = b_.loop("n", batch);
   s_ = b_.loop("s", steps_);

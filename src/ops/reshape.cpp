@@ -161,7 +161,7 @@ void define_reshaped(OpBuilder& b, const Shape& shape) {
   const Shape& in = b.shape(0);
   const Count p = count_of(in), q = count_of(shape);
   if (p.constant != q.constant || (p.constant != 0 && p.symbolic != q.symbolic))
-    return b.bad_shapes(shape_text(in) + " cannot become " + shape_text(shape) + ": the numbers of elements differ");
+    return b.bad_shapes(0, shape_text(in) + " cannot become " + shape_text(shape) + ": the numbers of elements differ");
   const Loops out = b.loops(shape);
   Subscripts read(in.size(), idx(0));
   if (!is_empty(in))

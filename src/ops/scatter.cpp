@@ -56,7 +56,7 @@ std::string positive(const OpBuilder& b, const std::string& index, const ExprPtr
 void define_elements(OpBuilder& b) {
   if (!b.expect_rank(0, 1) || !b.expect_rank(1, b.rank(0), b.rank(0)) || !number_or_none(b)) return;
   if (!same_shape(b.shape(1), b.shape(2)))
-    return b.bad_shapes("indices " + shape_text(b.shape(1)) + " and updates " + shape_text(b.shape(2)) + " differ");
+    return b.bad_shapes(2, "indices " + shape_text(b.shape(1)) + " and updates " + shape_text(b.shape(2)) + " differ");
   const int axis = b.axis("axis", b.rank(0));
   if (b.failed()) return;
   const Loops l = b.loops(b.shape(0));
@@ -69,8 +69,8 @@ void define_elements(OpBuilder& b) {
     const ExprPtr room = normal(idx_sub(b.dim(0, a), b.dim(1, a)));
     const std::optional<std::int64_t> least = lower_bound_of(room, b.program());
     if (a != axis && (!least || *least < 0))
-      return b.bad_shapes("indices " + shape_text(b.shape(1)) + " exceed data " + shape_text(b.shape(0)) + " on axis " +
-                          std::to_string(a));
+      return b.bad_shapes(
+          1, "indices " + shape_text(b.shape(1)) + " exceed data " + shape_text(b.shape(0)) + " on axis " + std::to_string(a));
     smaller = smaller || (a != axis && constant_of(room) != 0);
   }
   const std::string nowhere = lowest_text(b.dtype(1));
@@ -93,7 +93,7 @@ void define_elements(OpBuilder& b) {
   }
   const std::optional<std::int64_t> updates = lower_bound_of(b.dim(1, axis), b.program());
   if (!updates || *updates < 1)
-    return b.bad_shapes("there may be no update along axis " + std::to_string(axis) + " of " + shape_text(b.shape(1)));
+    return b.bad_shapes(1, "there may be no update along axis " + std::to_string(axis) + " of " + shape_text(b.shape(1)));
   b.line("y0", l, "select(" + which + " < 0, " + ref("a0", indices_of(l)) + ", " + chosen + "])");
 }
 
@@ -101,12 +101,12 @@ void define_nd(OpBuilder& b) {
   if (!b.expect_rank(0, 1) || !b.expect_rank(1, 1) || !number_or_none(b)) return;
   const std::optional<std::int64_t> depth = constant_of(b.shape(1).back());
   if (!depth || *depth < 1 || *depth > b.rank(0))
-    return b.bad_shapes("the last axis of the indices " + shape_text(b.shape(1)) + " must be a constant up to data's rank " +
-                        std::to_string(b.rank(0)));
+    return b.bad_shapes(1, "the last axis of the indices " + shape_text(b.shape(1)) + " must be a constant up to data's rank " +
+                               std::to_string(b.rank(0)));
   Shape outer(b.shape(1).begin(), b.shape(1).end() - 1), expected = outer;
   for (int a = static_cast<int>(*depth); a < b.rank(0); ++a) expected.push_back(b.dim(0, a));
   if (!same_shape(expected, b.shape(2)))
-    return b.bad_shapes("updates " + shape_text(b.shape(2)) + " should be " + shape_text(expected));
+    return b.bad_shapes(2, "updates " + shape_text(b.shape(2)) + " should be " + shape_text(expected));
   const Loops l = b.loops(b.shape(0));
   Loops over;
   for (const ExprPtr& e : outer) over.push_back(b.loop("t", e));
@@ -143,7 +143,7 @@ void define_nd(OpBuilder& b) {
     chosen += (chosen.back() == '[' ? "" : ", ") + l[a].name;
   for (const ExprPtr& e : outer) {
     const std::optional<std::int64_t> least = lower_bound_of(e, b.program());
-    if (!least || *least < 1) return b.bad_shapes("there may be no update in " + shape_text(b.shape(2)));
+    if (!least || *least < 1) return b.bad_shapes(2, "there may be no update in " + shape_text(b.shape(2)));
   }
   b.line("y0", l, "select(" + which + " < 0, " + ref("a0", indices_of(l)) + ", " + chosen + "])");
 }

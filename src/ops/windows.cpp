@@ -93,8 +93,8 @@ Windows windows_of(OpBuilder& b, const std::vector<std::int64_t>& kernel, int fi
     if (b.failed()) return windows;
     const std::optional<std::int64_t> count = upper_bound_of(w.output, b.program());
     if (count && *count < 1 && constant_of(w.input) != 0)
-      b.bad_shapes("a window of " + std::to_string(w.span()) + " does not fit into extent " + to_text(w.input) +
-                   " with padding " + std::to_string(w.begin) + " and " + std::to_string(w.end));
+      b.bad_shapes(0, "a window of " + std::to_string(w.span()) + " does not fit into extent " + to_text(w.input) +
+                          " with padding " + std::to_string(w.begin) + " and " + std::to_string(w.end));
     if (constant_of(w.output) && *constant_of(w.output) < 0) w.output = idx(0);
     windows.push_back(w);
   }

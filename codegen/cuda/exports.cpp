@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "codegen/arena.hpp"
-#include "codegen/c_family.hpp"
+#include "codegen/export_interface.hpp"
 #include "codegen/openmp/prelude.hpp"
 
 namespace facet {
@@ -13,25 +12,15 @@ namespace {
 
 constexpr int kWorkspaceAlignment = 256;  // what cudaMalloc gives, so that every access width works
 
-std::string join(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-  return text;
-}
-
-class ExportPrinter {
+class ExportPrinter : ExportInterface {
  public:
   ExportPrinter(const LoopProgram& program, const Interface& face, const std::map<std::string, std::string>& embedded)
-      : program_(program),
-        face_(face),
-        prefix_("facet_" + face.name + "_"),
-        host_(prefix_ + "host"),
-        sizes_(cuda_reserved_words()) {
-    for (const Buffer& b : program.buffers)
-      if (face.field_of(b.name).empty() && !embedded.count(b.name)) workspace_.push_back(&b);
-    for (const auto& [symbol, field] : face.symbols)
-      if (symbol.min >= 0) sizes_.assume_non_negative(symbol.name);
-  }
+      : ExportInterface(program, face, embedded, cuda_reserved_words(),
+                        {"inline ", "facet_" + face.name + "_host::",
+                         "The arrays between kernels in the caller's workspace (device memory); arrays that no kernel needs "
+                         "together share theirs.",
+                         kWorkspaceAlignment}),
+        host_(prefix_ + "host") {}
 
   std::string print(const std::vector<CudaLaunch>& prepare, const std::vector<CudaLaunch>& kernels) {
     print_carve();
@@ -40,22 +29,10 @@ class ExportPrinter {
     for (const CudaLaunch& l : kernels) print_launch(l);
     w_.line("}  // namespace " + host_);
     w_.line("");
-    const std::string args = "const " + face_.args_type() + "* args";
-    w_.open("size_t " + face_.function("workspace_bytes") + "(" + args + ")");
-    w_.line(workspace_.empty() ? "(void)args;" : "if (args == nullptr) return 0;");
-    w_.line(workspace_.empty() ? "return 0;" : "return " + host_ + "::carve(*args, nullptr).bytes;");
-    w_.close();
-    w_.line("");
+    print_workspace_size();
     print_all("prepare", prepare);
     print_all("run", kernels);
-    w_.open("int " + face_.function("destroy") + "(" + args + ", void*)");
-    w_.line("return args != nullptr ? " + prefix_ + "ok : " + prefix_ + "null_pointer;");
-    w_.close();
-    w_.line("");
-    w_.open("int " + face_.function("kernel_count") + "(void)");
-    w_.line("return " + std::to_string(kernels.size()) + ";");
-    w_.close();
-    w_.line("");
+    print_ends(kernels.size());
     print_single(kernels);
     // A named namespace: its size functions hide the device functions of the same names.
     PreludeDialect dialect;
@@ -66,100 +43,9 @@ class ExportPrinter {
            "#endif\n";
   }
 
-  std::string size(const ExprPtr& e, Level level = Level::kTernary) { return sizes_.index_text(e, level); }
   const Diagnostics& errors() const { return sizes_.errors; }
 
  private:
-  static ExprPtr elements(const std::vector<ExprPtr>& extents) {
-    ExprPtr n = idx(1);
-    for (const ExprPtr& e : extents) n = idx_mul(n, e);
-    return n;
-  }
-
-  static std::set<std::string> names_in(const std::vector<ExprPtr>& list) {
-    std::set<std::string> found;
-    for (const ExprPtr& e : list)
-      walk(e, [&](const Expr& node) {
-        if (node.op == Op::kIndex) found.insert(node.name);
-      });
-    return found;
-  }
-
-  // "const int64_t N = args.N;" for the symbols that what follows needs.
-  void symbol_lines(const std::set<std::string>& wanted, const std::string& args = "args.") {
-    for (const auto& [symbol, field] : face_.symbols)
-      if (wanted.count(symbol.name)) w_.line("const int64_t " + sizes_.index_name(symbol.name) + " = " + args + field + ";");
-  }
-
-  void print_carve() {
-    if (workspace_.empty()) return;
-    w_.comment(
-        "The arrays between kernels in the caller's workspace (device memory); arrays that no kernel needs together share theirs.");
-    w_.open("struct Workspace");
-    std::vector<ExprPtr> sizes;
-    for (const Buffer* b : workspace_) {
-      w_.line(storage_type(b->dtype) + "* " + fields_.of("buffer", b->name) + ";  // " + shape_text(b->dtype, b->extents));
-      sizes.push_back(span_elements(*b));
-    }
-    w_.line("size_t bytes;");
-    w_.close("};");
-    w_.line("");
-    const std::set<std::string> wanted = names_in(sizes);
-    w_.open("inline Workspace carve(const " + face_.args_type() + "&" + (wanted.empty() ? "" : " args") + ", void* memory)");
-    symbol_lines(wanted);
-    const std::string border = std::to_string(kWorkspaceAlignment - 1);
-    w_.line("const uintptr_t base = ((uintptr_t)memory + " + border + ") & ~(uintptr_t)" + border + ";");
-    w_.line("uintptr_t offset = 0;");
-    w_.line("Workspace arrays;");
-    const ArenaSlots slots = plan_arena(program_, workspace_);
-    if (slots.size() < workspace_.size()) w_.line("uintptr_t largest;");
-    for (const std::vector<std::size_t>& slot : slots) {
-      for (const std::size_t i : slot) {
-        const Buffer& b = *workspace_[i];
-        w_.line("arrays." + fields_.of("buffer", b.name) + " = (" + storage_type(b.dtype) + "*)(base + offset);");
-        const std::string bytes =
-            "(uintptr_t)(" + size(sizes[i], Level::kTerm) + " * " + std::to_string(size_bytes(b.dtype)) + ")";
-        if (slot.size() == 1)
-          w_.line("offset += (" + bytes + " + " + border + ") & ~(uintptr_t)" + border + ";");
-        else if (i == slot.front())
-          w_.line("largest = " + bytes + ";");
-        else
-          w_.line("if (largest < " + bytes + ") largest = " + bytes + ";");
-      }
-      if (slot.size() > 1) w_.line("offset += (largest + " + border + ") & ~(uintptr_t)" + border + ";");
-    }
-    w_.line("arrays.bytes = offset + " + std::to_string(kWorkspaceAlignment) + ";");
-    w_.line("return arrays;");
-    w_.close();
-    w_.line("");
-  }
-
-  void print_check() {
-    w_.open("inline int check(const " + face_.args_type() + "* pointer, const void* workspace)");
-    w_.line("if (pointer == nullptr) return " + prefix_ + "null_pointer;");
-    std::vector<ExprPtr> shapes;
-    for (const ArgumentInfo& a : face_.arguments) shapes.push_back(elements(a.shape));
-    w_.line("const " + face_.args_type() + "& args = *pointer;");
-    w_.line("(void)args;");
-    for (const auto& [symbol, field] : face_.symbols)
-      w_.line("if (args." + field + " < " + size(idx(symbol.min)) + " || args." + field + " > " + size(idx(symbol.max)) +
-              ") return " + prefix_ + "bad_symbol;");
-    shapes.insert(shapes.end(), program_.assumptions.begin(), program_.assumptions.end());
-    symbol_lines(names_in(shapes));
-    for (const ExprPtr& a : program_.assumptions) w_.line("if (!(" + size(a) + ")) return " + prefix_ + "bad_symbol;");
-    for (const ArgumentInfo& a : face_.arguments) {
-      const ExprPtr n = elements(a.shape);
-      const bool known = n->op == Op::kLiteral;
-      if (known && n->int_value == 0) continue;
-      w_.line("if (args." + a.field + " == nullptr" + (known ? "" : " && " + size(n, Level::kShift) + " > 0") + ") return " +
-              prefix_ + "null_pointer;");
-    }
-    w_.line(workspace_.empty() ? "(void)workspace;" : "if (workspace == nullptr) return " + prefix_ + "no_workspace;");
-    w_.line("return " + prefix_ + "ok;");
-    w_.close();
-    w_.line("");
-  }
-
   bool uses_workspace(const CudaLaunch& l) const {
     for (const std::string& b : l.buffers)
       if (face_.field_of(b).empty()) return true;
@@ -188,7 +74,7 @@ class ExportPrinter {
     }
     std::vector<std::string> arguments;
     for (const std::string& b : l.buffers)
-      arguments.push_back(face_.field_of(b).empty() ? "arrays." + fields_.of("buffer", b) : "args." + face_.field_of(b));
+      arguments.push_back(face_.field_of(b).empty() ? array(b) : "args." + face_.field_of(b));
     for (const std::string& s : l.symbols) {
       const auto symbol =
           std::find_if(face_.symbols.begin(), face_.symbols.end(), [&](const auto& f) { return f.first.name == s; });
@@ -196,7 +82,7 @@ class ExportPrinter {
     }
     w_.line(l.entry + "<<<dim3((unsigned)grid_x, (unsigned)grid_y, (unsigned)grid_z), dim3(" + std::to_string(l.block[0]) +
             ", " + std::to_string(l.block[1]) + ", " + std::to_string(l.block[2]) + "), " + std::to_string(l.shared_bytes) +
-            ", stream>>>(" + join(arguments) + ");");
+            ", stream>>>(" + comma_list(arguments) + ");");
     w_.line("return cudaGetLastError() == cudaSuccess ? " + prefix_ + "ok : " + prefix_ + "device_error;");
     w_.close();
     w_.line("");
@@ -281,18 +167,7 @@ class ExportPrinter {
     w_.close();
   }
 
-  class Sizes : public CPrinter {
-   public:
-    using CPrinter::CPrinter;
-  };
-
-  const LoopProgram& program_;
-  const Interface& face_;
-  std::string prefix_, host_;
-  std::vector<const Buffer*> workspace_;
-  Sizes sizes_;
-  NameTable fields_{cuda_reserved_words()};
-  TextWriter w_;
+  const std::string host_;  // the namespace of the helpers
 };
 
 }  // namespace

@@ -220,10 +220,13 @@ CPrinter::Spelled CPrinter::infix_text(const ExprPtr& e) {
   if (infix.level <= Level::kBitAnd) side = e->op == Op::kAnd || e->op == Op::kOr ? Level::kEqual : Level::kUnary;
   // C spreads a scalar over the lanes itself, where the other operand is a vector.
   const bool spreads = lanes > 1 && is_float(type) && (arithmetic || e->op == Op::kDiv);
+  const bool compares = infix.level == Level::kCompare || infix.level == Level::kEqual;
   const auto is_vector = [](const ExprPtr& a) { return a->lanes > 1 && a->op != Op::kSplat; };
   const bool beside_vector = is_vector(e->args[0]) || is_vector(e->args[1]);
   const auto operand = [&](const ExprPtr& a, Level level) {
     if (spreads && beside_vector && a->op == Op::kSplat && a->type == a->args[0]->type) return at(a->args[0], level);
+    // Beside a 64-bit number a small one needs no type of its own.
+    if (compares && lanes == 1 && a->op == Op::kLiteral && a->type == DType::kI64) return index_text(a, level);
     if (associative && a->op == e->op && a->type == e->type) return at(a, infix.level);
     return at(a, level);
   };

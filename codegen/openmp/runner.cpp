@@ -101,6 +101,8 @@ Result<Done> OpenmpRunner::bind(const SymbolValues& symbols, HostTensors* tensor
   }
   if (arguments_.empty()) arguments_.push_back(0);
   const std::size_t bytes = workspace_bytes_(arguments_.data());
+  if (bytes > static_cast<std::uint64_t>(memory_limit_))
+    return diagnose(Code::kOutOfMemory, {}, {"the workspace of " + module_.name, std::to_string(bytes)});
   try {
     workspace_.assign(bytes, std::byte{0xff});  // poison: what a kernel reads before it is written is NaN
   } catch (const std::exception&) {

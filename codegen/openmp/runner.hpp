@@ -37,6 +37,8 @@ class OpenmpRunner {
 
   // Threads of the following calls; 0 leaves the runtime's own choice.
   void set_threads(int threads);
+  // The most bytes that the workspace of following binds may take; beyond, they answer kOutOfMemory before touching any.
+  void set_memory_limit(std::int64_t bytes) { memory_limit_ = bytes; }
   // Fixes sizes and arrays, allocates the workspace and packs constants. `tensors` holds every input and weight argument;
   // missing outputs are made, filled with NaN (floats) or 0xA5 bytes, so that elements nobody writes are seen. It must stay
   // alive and unmoved. Tensors that are updated in place are the caller's own.
@@ -56,6 +58,7 @@ class OpenmpRunner {
   std::vector<std::int64_t> arguments_;  // the args struct: symbols, then pointers, 8 bytes each
   std::vector<std::byte> workspace_;
   int kernel_count_ = 0;
+  std::int64_t memory_limit_ = INT64_MAX;
   bool bound_ = false;
   std::size_t (*workspace_bytes_)(const void*) = nullptr;
   int (*prepare_)(const void*, void*) = nullptr;

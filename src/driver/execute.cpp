@@ -16,6 +16,8 @@ double now_ms() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+}  // namespace
+
 // Bytes this process may still take: the system's estimate, less where a limit is set.
 std::int64_t free_bytes() {
   std::int64_t free = std::int64_t{1} << 62;
@@ -35,8 +37,6 @@ std::int64_t free_bytes() {
     free = std::min(free, static_cast<std::int64_t>(address.rlim_cur));
   return free;
 }
-
-}  // namespace
 
 Result<Done> check_memory(const Loaded& loaded) {
   const Program& p = loaded.program;

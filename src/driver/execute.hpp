@@ -36,6 +36,9 @@ Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, con
 // comes out as NAME, so the caller's tensor stays as it is. Outputs are poisoned: an element nobody writes is seen.
 HostTensors argument_values(const Loaded& loaded, const std::vector<std::string>& inputs, const HostTensors& tensors);
 
+// Memory that this process may still take: of the machine, of its control group, of its address space.
+std::int64_t free_bytes();
+
 // Inputs, constants and outputs must fit into the memory that is free; says how much was wanted otherwise.
 Result<Done> check_memory(const Loaded& loaded);
 

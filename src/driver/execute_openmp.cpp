@@ -28,6 +28,7 @@ Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, c
   OpenmpRunner* const runner = &compiled->runner;
   e.threads = options.threads > 0 ? options.threads : machine.cpu.cores;
   runner->set_threads(e.threads);
+  runner->set_memory_limit(free_bytes());
   HostTensors values = argument_values(loaded, compiled->built.loops.inputs, tensors);
   const Result<Done> bound = runner->bind(loaded.sizes, &values);
   if (!bound) return bound.errors();

@@ -148,6 +148,45 @@ TEST_F(Tool, FullDiskIsAnErrorWithoutAFile) {
   EXPECT_NE(text.find("error[file-unwritable]"), std::string::npos) << text;
 }
 
+// A workspace that does not fit is told with its size before anything is touched.
+TEST_F(Tool, WorkspaceThatDoesNotFit) {
+  write("big.json", R"({"facet": 1, "name": "big", "tensors": {"x": {"dtype": "f32", "shape": [2, 3]}}, "inputs": ["x"],
+    "ops": [{"op": "compute", "in": "x", "out": "y", "def": ["t[i, j, k] = x[i, j] * 2.0 for k in 0..2000000000000", "y[i, j] = t[i, j, 7] + t[1 - i, j, 1999999999999]"]}],
+    "outputs": ["y"]})");
+  write("steps.json", R"({"facet_recipe": 1, "variants": [{"groups": [{"ops": ["y"], "steps": []}]}]})");
+  const Answer b = facet("run big.json --schedule steps.json --json");
+  EXPECT_EQ(b.status, 3) << b.out;
+  const Json j = Json::parse(b.out, nullptr, false);
+  ASSERT_FALSE(j.is_discarded()) << b.out;
+  EXPECT_EQ(j["error"]["code"], "out-of-memory") << b.out;
+  EXPECT_NE(j["error"]["message"].get<std::string>().find("workspace"), std::string::npos) << b.out;
+}
+
+// A compiler that refuses what the tool wrote is the tool's bug: status 4, and the message says so.
+TEST_F(Tool, ABugIsStatusFour) {
+  write(
+      "cxx",
+      "#!/bin/sh\nfor a in \"$@\"; do [ \"$a\" = --version ] && echo 'g++ 99' && exit 0; done\necho 'x.cpp:1:1: error: no' >&2\nexit 1\n");
+  std::filesystem::permissions(path("cxx"), std::filesystem::perms::owner_all);
+  const std::string own_cache = "env XDG_CACHE_HOME=" + path("cache4") + " ";
+  std::FILE* pipe = ::popen(("cd " + folder_.string() + " && " + own_cache + test::tool_path() +
+                             " run p.json --json --compiler " + path("cxx") + " 2>err4")
+                                .c_str(),
+                            "r");
+  std::string out;
+  std::array<char, 4096> buffer;
+  for (std::size_t n; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) out.append(buffer.data(), n);
+  const int status = ::pclose(pipe);
+  EXPECT_EQ(WEXITSTATUS(status), 4) << out;
+  EXPECT_EQ(Json::parse(out, nullptr, false)["error"]["code"], "compiler-failed") << out;
+}
+
+// Conditions of generated sources read like those of the program.
+TEST_F(Tool, ConditionsAreReadable) {
+  const std::string source = facet("show p.json --stage source").out;
+  EXPECT_NE(source.find("N % 2 == 0"), std::string::npos);
+}
+
 // Two runs that want the same kernel at once share one compilation and both succeed.
 TEST_F(Tool, CacheIsSharedByConcurrentRuns) {
   const std::string one =

@@ -264,7 +264,9 @@ class ProgramMapper {
     }
     if (gpu::holds(chain.body, gpu::in_block)) {
       const bool shared = !chain.loops.empty() && gpu::in_block(chain.loops.back());
-      std::optional<LoopList> body = shared ? gpu::map_columns(chain, context_) : gpu::map_block(chain, context_);
+      gpu::Chain own = chain;
+      own.body = gpu::own_arrays(chain.body);
+      std::optional<LoopList> body = shared ? gpu::map_columns(own, context_) : gpu::map_block(chain, context_);
       note(body.has_value(), !body           ? "the block's threads cannot share it: a local array does not fit shared memory"
                              : shared        ? "columns: the threads of a block share each point's reduction"
                              : loops.empty() ? "no loop on the grid: one block"
@@ -278,7 +280,7 @@ class ProgramMapper {
     note(true, gpu::in_block(chain.loops.back()) ? "one or several points a thread" : "one thread a block");
     // Not before: contracted, a reduction is no fact any more that rows could use.
     gpu::Chain contracted = chain;
-    contracted.body = passes::contract_locals(chain.body, context_.passes);
+    contracted.body = passes::contract_locals(gpu::own_arrays(chain.body), context_.passes);
     return with_values(gpu::map_points(contracted, context_));
   }
 

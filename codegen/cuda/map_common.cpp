@@ -154,6 +154,20 @@ LoopPtr nest_of(const std::vector<For>& loops, LoopList body) {
   return body[0];
 }
 
+LoopList own_arrays(const LoopList& body) {
+  LoopList out;
+  for (const LoopPtr& n : body) {
+    LoopPtr own = passes::rebuild(n, [](const ExprPtr& e) { return e; }, own_arrays);
+    if (const Allocate* a = as<Allocate>(own); a && a->buffer.space == MemorySpace::kShared) {
+      Allocate stack = *a;
+      stack.buffer.space = MemorySpace::kStack;
+      own = make_loop(std::move(stack));
+    }
+    out.push_back(own);
+  }
+  return out;
+}
+
 ExprPtr trips_of(const For& f) {
   const ExprPtr length = idx_sub(f.upper, f.lower);
   return f.step == 1 ? length : idx_floordiv(idx_add(length, idx(f.step - 1)), f.step);

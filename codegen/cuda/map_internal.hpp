@@ -45,6 +45,9 @@ Chain chain_of(const LoopPtr& node, MapContext& context);
 LoopPtr nest_of(const std::vector<For>& loops, LoopList body);
 LoopList without_comments(const LoopList& body);
 
+// Arrays of a part that one thread executes alone: its own, whatever memory a block's would be in.
+LoopList own_arrays(const LoopList& body);
+
 ExprPtr trips_of(const For& f);
 
 // `loops` on the grid, the last along x; more than three share z. Their iterators keep their names.

@@ -348,7 +348,7 @@ Buffer part_of_thread(const Buffer& buffer, const Private& part) {
 }
 
 LoopList part_of_nest(const LoopPtr& root, const std::string& thread, const Privates& privates, MapContext& context) {
-  return Part(root, thread, privates, context).of({root});
+  return own_arrays(Part(root, thread, privates, context).of({root}));
 }
 
 }  // namespace facet::gpu

@@ -107,7 +107,7 @@ isl::map whole_boxes(const isl::map& part, const StorageMap& m) {
         read_map("{ [x] -> [e] : x <= e < x + " + std::to_string(m.sizes[d]->int_value) + " }"));
     boxes = boxes ? with_flat_range(*boxes, side, array_id(m.array)) : with_range_tuple(side, array_id(m.array));
   }
-  return boxes->intersect_domain(part.domain());
+  return boxes ? boxes->intersect_domain(part.domain()) : part;  // an array of rank 0 is its box
 }
 
 Statement copy_statement(const Schedule& schedule, const StorageMap& m, const isl::set& domain,

@@ -165,6 +165,12 @@ TEST(Transform, AFilledTileIsCopiedWhole) {
   EXPECT_NE(differ.message.find("different padding values"), std::string::npos) << differ.message;
 }
 
+TEST(Transform, AFilledTileOfRankZeroIsItsElement) {
+  const Program p = equations({"t[] = sum[i](x[i, 0]) for i in 0..8", "y[i] = t[] + x[i, 1]"}, "y");
+  const std::string text = body(p, R"({"do": "promote", "array": "y.t", "statement": "y", "at": "i", "fill": true})");
+  EXPECT_NE(text.find("y.t.tile[] = y.t[ ? 0.0]"), std::string::npos) << text;
+}
+
 TEST(Transform, PadIsForTilesOfABlockOrAThread) {
   const Program p = equations({"y[i, j] = x[j, i] * 2.0"}, "y");
   const std::string promoted = R"({"do": "promote", "array": "x", "statement": "y", "at": "i", )";

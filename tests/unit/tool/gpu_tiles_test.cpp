@@ -249,6 +249,26 @@ TEST(GpuTiles, WholeWordsAreNotAskedFor) {
   EXPECT_TRUE(print_cuda(made->loops).ok());
 }
 
+// A tile asked for in shared memory where each thread has a point, and so a tile, of its own (all wrote one; found by the
+// fuzzer).
+TEST(GpuTiles, ATileOfOneThreadIsItsOwn) {
+  Result<Program> program = read_program(R"json({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f32", "shape": [5, 40]}},
+    "inputs": ["x"], "ops": [{"op": "compute", "in": ["x"], "out": ["y"], "def": ["y[i, j] = x[i, j] * 2.0"]}], "outputs": ["y"]})json",
+                                         "p.json");
+  ASSERT_TRUE(program.ok()) << to_text(program.errors());
+  for (const char* mapped :
+       {R"("grid": ["i", "j"], "block": ["j"], "threads": [32])", R"("block": ["i", "j"], "threads": [4, 8])"}) {
+    Result<Recipe> recipe =
+        read_recipe(R"json({"facet_recipe": 1, "target": "cuda", "variants": [{"groups": [{"name": "k0", "ops": ["y"],
+      "steps": [{"do": "promote", "array": "x", "statement": "y", "at": "j", "memory": "shared"},
+                {"do": "map_gpu", "statement": "y", )json" +
+                        std::string(mapped) + "}]}]}]}",
+                    "r.json");
+    ASSERT_TRUE(recipe.ok()) << to_text(recipe.errors());
+    expect_right({"own", *program, {}, {}, std::move(*recipe)});
+  }
+}
+
 // Rows with a warp each: y[i, j] = t[i, N - 1 - j] / sum of the row, t a row of shared memory for every warp.
 GpuCase warp_rows(std::int64_t m) {
   Result<Program> program =

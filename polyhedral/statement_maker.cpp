@@ -101,9 +101,10 @@ std::vector<ExprPtr> StatementMaker::positions(const std::vector<Range>& ranges)
   return subscripts;
 }
 
-std::string StatementMaker::unique_statement(const std::string& name) const {
+std::string StatementMaker::unique_statement(const std::string& name) {
   std::string unique = name;
-  for (int i = 1; scop_.find(unique) >= 0; ++i) unique = name + "." + std::to_string(i);
+  for (int& i = next_number_[name]; statement_names_.count(unique); unique = name + "." + std::to_string(i)) ++i;
+  statement_names_.insert(unique);
   return unique;
 }
 

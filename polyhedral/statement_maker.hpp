@@ -1,6 +1,8 @@
 // StatementMaker: builds the statements, arrays and original order of a Scop; shared by equations and loop nests.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,12 +54,14 @@ class StatementMaker {
   Access access_of(const Statement& s, const std::string& array, const std::vector<ExprPtr>& subscripts, bool cut,
                    bool write) const;
   const isl::set& elements_of(const Array& array) const;
-  std::string unique_statement(const std::string& name) const;
+  std::string unique_statement(const std::string& name);
 
   const Program& program_;
   Scop scop_;
   mutable std::map<std::string, isl::set> elements_;  // of each array accessed so far: { A[e] : inside }
   int next_loop_ = 0;
+  std::set<std::string> statement_names_;
+  std::map<std::string, int> next_number_;  // of statements with one base name
 };
 
 }  // namespace facet

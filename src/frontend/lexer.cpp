@@ -237,7 +237,10 @@ void SourceText::find_lines() {
 Place SourceText::at(int offset) const {
   const std::size_t end = std::min(static_cast<std::size_t>(std::max(offset, 0)), text_.size());
   const auto line = std::upper_bound(line_starts_.begin(), line_starts_.end(), end) - 1;
-  const std::size_t line_end = std::min(text_.find('\n', end), text_.size());
+  // A part of a long line is enough: printable() cuts, and copying all of it for each statement is quadratic.
+  constexpr std::size_t kShown = 1000;
+  const std::size_t next = line + 1 == line_starts_.end() ? text_.size() : *(line + 1) - 1;
+  const std::size_t line_end = std::min(next, *line + kShown);
   const auto after =
       std::upper_bound(pieces_.begin(), pieces_.end(), end, [](std::size_t at, const Piece& p) { return at < p.begin; });
   const Piece& piece = *(after - 1);

@@ -92,6 +92,26 @@ TEST(Growth, CheckingGrowsLikeTheNumberOfOperators) {
   EXPECT_LT(whole, 4);
 }
 
+// Names and places of statements are found without walking the others.
+TEST(Growth, ManyStatementsOnOneLineAreReadInLinearTime) {
+  const auto seconds = [](int count) {
+    std::string code;
+    for (int i = 0; i < count; ++i) code += "x[0]=x[0]+1;";
+    const std::string text =
+        R"({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f32", "shape": [4]}}, "inputs": ["x"], "ops": [{"op": "loops", "inout": "x", "code": ")" +
+        code + R"("}], "outputs": ["x"]})";
+    double least = 1e9;
+    for (int i = 0; i < 2; ++i) {
+      const std::clock_t start = std::clock();
+      const Result<Program> program = elaborate(*read_program(text, "p.json"));
+      EXPECT_EQ(*count_statements(*program), count);
+      least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    }
+    return least;
+  };
+  EXPECT_LT(seconds(4000), 2.8 * seconds(2000));
+}
+
 // All reads of one array of a nest are one question over the statements that touch it.
 TEST(Growth, ARecurrentLayerIsCheckedInATenthOfASecond) {
   const std::string text =

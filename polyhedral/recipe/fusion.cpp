@@ -2,8 +2,8 @@
 //
 // Nests are visited in order. A nest joins the cluster before it when a statement of it reads a result of the cluster index by
 // index: the read T[i, j] against the write T[i, j] pairs the loops. The deepest legal depth is taken (a whole row that is
-// needed first makes the inner loop's fusion illegal, so softmax fuses at the row by itself). Never at the price of the outer
-// loop's parallelism.
+// needed first makes the inner loop's fusion illegal, so softmax fuses at the row by itself). Neighbours that only read the
+// same array, element by element, join as well. Never at the price of the outer loop's parallelism.
 #include <algorithm>
 
 #include "polyhedral/recipe/gpu_nest.hpp"
@@ -33,9 +33,26 @@ std::vector<std::string> pair_loops(const Statement& writer, const Statement& re
   return paired;
 }
 
+// Pairs the loops of two statements that only share a read: both walk T[i, j], element by element and nothing else.
+std::vector<std::string> pair_siblings(const Statement& a, const Statement& b, const std::vector<std::string>& loops) {
+  std::vector<std::string> paired(loops.size());
+  walk(a.value, [&](const Expr& x) {
+    if (x.op != Op::kRead) return;
+    walk(b.value, [&](const Expr& y) {
+      if (y.op != Op::kRead || y.name != x.name || x.args.size() != y.args.size()) return;
+      for (std::size_t l = 0; l < loops.size(); ++l)
+        for (std::size_t d = 0; d < x.args.size(); ++d)
+          if (x.args[d]->op == Op::kIndex && x.args[d]->name == loops[l] && y.args[d]->op == Op::kIndex && paired[l].empty())
+            paired[l] = y.args[d]->name;
+    });
+  });
+  return paired;
+}
+
 struct Pairing {
   int writer = -1, reader = -1;
   std::vector<std::string> writer_loops, reader_loops;
+  bool siblings = false;
 };
 
 // The deepest pairing of the two nests' outer loops.
@@ -52,9 +69,26 @@ std::optional<Pairing> best_pairing(const Schedule& schedule, const TreePtr& clu
       best = Pairing{w,
                      r,
                      {loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(depth)},
-                     {mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(depth)}};
+                     {mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(depth)},
+                     false};
     }
   return best;
+}
+
+// Nests without data flow between them that walk one array in all their loops: one pass over memory instead of two. Reductions
+// are left alone, since sharing a loop with them decides how they may be done.
+std::optional<Pairing> sibling_pairing(const Schedule& schedule, const TreePtr& cluster, const TreePtr& nest) {
+  for (const TreePtr& part : {cluster, nest})
+    for (const int s : statements_of(part))
+      if (schedule.statement(s).update || loops_around(schedule.tree, s).size() != outer_loops(part, s).size())
+        return std::nullopt;
+  for (const int a : statements_of(cluster))
+    for (const int b : statements_of(nest)) {
+      const std::vector<std::string> loops = outer_loops(cluster, a), mine = outer_loops(nest, b);
+      if (!mine.empty() && pair_siblings(schedule.statement(a), schedule.statement(b), loops) == mine)
+        return Pairing{a, b, loops, mine, true};
+    }
+  return std::nullopt;
 }
 
 Step fuse_step(const Schedule& schedule, const Pairing& p, std::size_t depth) {
@@ -86,7 +120,8 @@ void plan_fusion(GroupPlanner& planner) {
     };
     bool fused = false;
     if (!marked(cluster) && !marked(nest)) {
-      const std::optional<Pairing> p = best_pairing(planner.schedule(), cluster, nest);
+      std::optional<Pairing> p = best_pairing(planner.schedule(), cluster, nest);
+      if (!p) p = sibling_pairing(planner.schedule(), cluster, nest);
       const std::string subject = planner.schedule().statement(statements_of(cluster).back()).name + " -> " +
                                   planner.schedule().statement(statements_of(nest).front()).name;
       if (!p) planner.decline("fusion", subject, "no loops that walk the shared array together");
@@ -113,8 +148,10 @@ void plan_fusion(GroupPlanner& planner) {
             continue;
           }
         }
-        fused = planner.attempt(step, "fusion", subject,
-                                "shares " + std::to_string(depth) + " loops; the array between stays in cache or registers");
+        fused = planner.attempt(
+            step, "fusion", subject,
+            "shares " + std::to_string(depth) + " loops; " +
+                (p->siblings ? "what both read is read once" : "the array between stays in cache or registers"));
       }
     }
     if (!fused) ++i;

@@ -11,6 +11,45 @@ namespace {
 constexpr double kThreadGain = 20;
 constexpr double kOperationNs = 0.25;
 
+// A piece of a lone loop: long enough for whole vectors, short enough that every thread gets several.
+constexpr std::int64_t kPiece = 4096;
+
+double work_us(const GroupPlanner& planner, const TreePtr& nest) {
+  const Model model = planner.model();
+  double us = 0;
+  for (const int s : statements_of(nest))
+    us += model.instances(s) * (1 + Model::operations(planner.schedule().statement(s))) * kOperationNs / 1000;
+  return us;
+}
+
+double needed_us(const GroupPlanner& planner) { return kThreadGain * planner.options().machine.cpu.thread_start_us; }
+
+std::vector<TreePtr> nests_of(const TreePtr& root) {
+  return root->kind == Tree::Kind::kSequence ? root->children : std::vector<TreePtr>{root};
+}
+
+// A nest of one loop cannot give it to the threads and to the lanes: pieces for the one, their iterations for the other.
+void cut_lone_loops(GroupPlanner& planner) {
+  if (planner.threads() < 2) return;
+  for (const TreePtr& nest : nests_of(planner.schedule().tree)) {
+    bool lone = nest->kind == Tree::Kind::kLoop && nest->mark.kind == LoopKind::kSerial;
+    if (lone) for_each_loop(nest->children[0], [&](const Tree&) { lone = false; });
+    if (!lone || work_us(planner, nest) < needed_us(planner)) continue;
+    const auto [statement, name] = address_of(planner.schedule(), nest);
+    if (statement < 0 || planner.model().trips(*nest, statement) < static_cast<double>(2 * kPiece)) continue;
+    bool free = false;
+    const Result<Done> asked = guarded("pieces for threads", planner.budget(),
+                                       [&] { free = !carries_dependence(planner.schedule(), nest->id, true); });
+    if (!asked || !free) continue;
+    const std::string owner = planner.schedule().statement(statement).name;
+    planner.attempt(make_step("tile", {{"statement", arg(owner)},
+                                       {"loops", arg(std::vector<std::string>{name})},
+                                       {"names", arg(std::vector<std::string>{name + "0"})},
+                                       {"sizes", arg(std::vector<std::int64_t>{kPiece})}}),
+                    "tile", "loop " + name + " of " + owner, "pieces for the threads, their iterations for the lanes");
+  }
+}
+
 DType widest_type(const Statement& s) {
   DType t = s.value->type;
   walk(s.value, [&](const Expr& e) {
@@ -101,28 +140,24 @@ void plan_vectors(GroupPlanner& planner) {
   const auto copies = [&](int s) { return planner.schedule().statement(s).kind == StatementKind::kCopy; };
   for (const int s : statements_of(planner.schedule().tree))
     if (!copies(s)) sink_unit_stride(planner, s);
+  cut_lone_loops(planner);
   for (const int s : statements_of(planner.schedule().tree))
     if (!copies(s)) vectorize_leaf(planner, s);
 }
 
 void plan_threads(GroupPlanner& planner) {
   if (planner.threads() < 2) return planner.decline("parallel", "all nests", "one thread");
-  const TreePtr root = planner.schedule().tree;
-  const std::vector<TreePtr> nests = root->kind == Tree::Kind::kSequence ? root->children : std::vector<TreePtr>{root};
-  for (const TreePtr& nest : nests) {
+  for (const TreePtr& nest : nests_of(planner.schedule().tree)) {
     bool marked = false;
     for_each_loop(nest, [&](const Tree& l) { marked = marked || l.mark.kind == LoopKind::kParallel; });
     if (marked || nest->kind != Tree::Kind::kLoop) continue;
     const Model model = planner.model();
-    double work_us = 0;
-    for (const int s : statements_of(nest))
-      work_us += model.instances(s) * (1 + Model::operations(planner.schedule().statement(s))) * kOperationNs / 1000;
+    const double work = work_us(planner, nest), needed = needed_us(planner);
     const int first = statements_of(nest).front();
     const std::string subject = "loop " + nest->names.at(first) + " of " + planner.schedule().statement(first).name;
-    const double needed = kThreadGain * planner.options().machine.cpu.thread_start_us;
-    if (work_us < needed) {
+    if (work < needed) {
       planner.decline("parallel", subject,
-                      "about " + std::to_string(static_cast<long>(work_us)) + " us of work, threads pay from " +
+                      "about " + std::to_string(static_cast<long>(work)) + " us of work, threads pay from " +
                           std::to_string(static_cast<long>(needed)));
       continue;
     }

@@ -94,7 +94,7 @@ void Machine::load(const Instr& i, Agent* agent) {
 }
 
 void Machine::check_read(const Instr& i, const AccessInfo& info, Instance* m, std::int64_t offset) {
-  if (m->check_init && !m->initialised(offset)) uninitialised(i, *m, offset);
+  if (m->check_init && !info.may_be_unused && !m->initialised(offset)) uninitialised(i, *m, offset);
   Stamp earlier;
   if (info.tracked && clock_.active && note_read(m, offset, clock_, &earlier)) race(i, *m, offset, earlier, false);
 }

@@ -187,6 +187,7 @@ void Compiler::load(const ExprPtr& e, int dst) {
   info.mask = mask;
   info.scalar_mask = e->mask && e->mask->lanes == 1;
   info.wrap = e->wrap_gather;
+  info.may_be_unused = e->may_be_unused;
   Instr& i = emit(Bc::kLoad);
   i.type = e->type;
   i.dst = dst;

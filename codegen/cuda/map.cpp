@@ -287,7 +287,7 @@ class ProgramMapper {
   // The thread's own program as the processor passes leave it: no needless guards, accumulators in named values.
   LoopList finish(LoopList body) {
     body = passes::simplify(plain_loops(body, true, context_.passes), context_.passes);
-    body = passes::hoist_values(body, context_.passes);
+    body = passes::hoist_costly(passes::hoist_values(body, context_.passes), context_.passes);
     body = passes::keep_in_registers(body, context_.passes);
     body = passes::forward_stores(body, context_.passes);
     body = passes::share_loads(body, context_.passes);

@@ -39,6 +39,7 @@ LoopList widen(const LoopList& body, Context& context);
 LoopList peel(const LoopList& body, Context& context);
 LoopList form_tiles(const LoopList& body, Context& context);
 LoopList hoist_values(const LoopList& body, const Context& context);
+LoopList hoist_costly(const LoopList& body, Context& context);
 LoopList keep_in_registers(const LoopList& body, Context& context);
 LoopList forward_stores(const LoopList& body, Context& context);
 LoopList share_loads(const LoopList& body, Context& context);

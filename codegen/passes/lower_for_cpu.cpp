@@ -40,7 +40,7 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   // No loop is kVector or kUnroll.
   body = simplify(form_tiles(body, context), context);
   // Masks and offsets are computed outside the loops that do not change them.
-  body = hoist_values(body, context);
+  body = hoist_costly(hoist_values(body, context), context);
   // What loops update in place is in named values; stores pass to reads
   // directly; repeated reads have names.
   body = keep_in_registers(body, context);

@@ -285,6 +285,8 @@ std::string to_text(const Violation& v) {
   const std::string a = instance_text(v.source, v.source_instance);
   const std::string b = instance_text(v.sink, v.sink_instance);
   if (v.question == "order") return a + " must run before " + b + through;
+  if (v.question == "storage" && v.kind == DependenceKind::kOutput)
+    return a + " and " + b + " would fill one element at the same time" + through;
   if (v.question == "storage") return b + " would not find the value that " + a + " leaves for it" + through;
   return a + " and " + b + " are in different iterations of the " + v.question + " loop '" + v.loop +
          "' and may not run together" + through;

@@ -102,6 +102,31 @@ std::optional<Violation> part_violation(const Schedule& schedule, const StorageM
   return std::nullopt;
 }
 
+// A part is filled once for all iterations below `at`. Where a loop with concurrent iterations has come between, each fills it
+// anew while others read: the first two instances of the copy that write one element at once.
+std::optional<Violation> filling_violation(const Schedule& schedule, const StorageMap& m) {
+  const TreePtr at = find_loop(schedule.tree, m.at);
+  if (!at || m.copy_in < 0) return std::nullopt;
+  const Statement& copy = schedule.statement(m.copy_in);
+  const isl::map once = outer_schedule(schedule, m.copy_in, m.at).range_product(copy.write.relation);
+  if (once.is_injective()) return std::nullopt;
+  const isl::map again = once.apply_range(once.reverse());
+  bool below = false;
+  for (const TreePtr& l : loops_around(schedule.tree, m.copy_in)) {
+    const bool concurrent = l->mark.kind == LoopKind::kParallel || l->mark.kind == LoopKind::kVector ||
+                            (l->mark.kind == LoopKind::kMapped && (l->mark.gpu.grid >= 0 || l->mark.gpu.block >= 0));
+    if (below && concurrent) {
+      const isl::pw_aff& member = l->member.at(m.copy_in);
+      const isl::map at_once = again.intersect(compare_map(member, Compare::kLess, member));
+      if (!at_once.is_empty())
+        return violation_of(schedule, make_dependence(DependenceKind::kOutput, m.copy_in, m.copy_in, m.buffer, at_once),
+                            at_once);
+    }
+    below = below || l->id == m.at;
+  }
+  return std::nullopt;
+}
+
 // A result tile lives in one iteration: its values reach readers there, and others through the store that was made for them.
 std::optional<Violation> result_violation(const Schedule& schedule, const StorageMap& m) {
   const TreePtr loop = find_loop(schedule.tree, m.at);
@@ -128,6 +153,7 @@ std::optional<Violation> box_violation(const Schedule& schedule, const StorageMa
   }
   if (m.kind == StorageMap::Kind::kPromote) {
     if (std::optional<Violation> v = part_violation(schedule, m)) return v;
+    if (std::optional<Violation> v = filling_violation(schedule, m)) return v;
     return result_violation(schedule, m);
   }
   if (!m.sizes.empty() || !schedule.scop->arrays.at(m.array).scalar) return std::nullopt;

@@ -204,9 +204,9 @@ ExprPtr Lanes::read(const ExprPtr& e, const Place& place) {
     return e;
   }
   const bool invariant = !varies(e);
-  if (invariant && !place.lazy) return e;
+  if (invariant && !place.lazy && !place.mask) return e;
   Expr copy = *e;
-  if (invariant && !e->pad && place.sure.inside(e->args, buffer->extents)) {
+  if (invariant && (!place.lazy || (!e->pad && place.sure.inside(e->args, buffer->extents)))) {
     copy.may_be_unused = true;
     return std::make_shared<const Expr>(std::move(copy));
   }

@@ -11,7 +11,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string hoisted(LoopList body) {
-  const LoopProgram p = program({"N"}, {array("a", {ix("N")}), array("s", {}), out("c", {ix("N")})}, std::move(body));
+  const LoopProgram p =
+      program({"N"}, {array("a", {ix("N")}), array("s", {}), array("c", {ix("N")}, BufferRole::kOutput)}, std::move(body));
   passes::Context context = passes::make_context(p, wide_machine(), nullptr);
   passes::enter_kernel(context, p.kernels[0]);
   LoopProgram q = p;

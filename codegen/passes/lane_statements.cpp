@@ -14,6 +14,18 @@ Lanes::Lanes(const For& f, ExprPtr base, int lanes, ExprPtr mask, const Facts& f
   top_.facts.add_range(f.iterator, f.lower, f.upper);
 }
 
+LoopPtr stored_inside(const Store& store, const Facts& facts, const Context& context) {
+  LoopPtr stored = make_loop(Store(store));
+  const Buffer* buffer = context.find(store.buffer);
+  if (!buffer || facts.inside(store.subscripts, buffer->extents)) return stored;
+  for (std::size_t d = store.subscripts.size(); d-- > 0;) {
+    const ExprPtr& s = store.subscripts[d];
+    stored = make_loop(
+        If{binary(Op::kAnd, binary(Op::kLe, idx(0), s), binary(Op::kLt, s, buffer->extents[d])), {stored}, {}, false});
+  }
+  return stored;
+}
+
 void Lanes::refuse(const std::string& why) {
   if (refusal_.empty()) refusal_ = why;
 }
@@ -155,7 +167,7 @@ void Lanes::reduction(const Store& s, const Place& place, LoopList& out) {
   if (!fixed) {
     Store each = s;
     each.value = lane_reduce(*s.update, masked(value, splat(identity_of(*s.update, type))));
-    out.push_back(make_loop(std::move(each)));
+    out.push_back(stored_inside(each, place.sure, context_));
     return;
   }
   std::string name;

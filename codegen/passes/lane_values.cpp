@@ -152,12 +152,14 @@ ExprPtr Lanes::expression(const ExprPtr& e, const Place& place) {
     default: break;
   }
   Expr copy = *e;
-  bool vector = false;
+  bool vector = false, changed = false;
   for (ExprPtr& a : copy.args) {
-    a = expression(a, place);
-    vector = vector || a->lanes > 1;
+    const ExprPtr next = expression(a, place);
+    changed = changed || next != a;
+    vector = vector || next->lanes > 1;
+    a = next;
   }
-  if (!vector) return varies(e) ? std::make_shared<const Expr>(std::move(copy)) : e;
+  if (!vector) return changed ? std::make_shared<const Expr>(std::move(copy)) : e;
   for (ExprPtr& a : copy.args) a = splat(a);
   copy.lanes = lanes_;
   return std::make_shared<const Expr>(std::move(copy));

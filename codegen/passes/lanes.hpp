@@ -88,6 +88,10 @@ class Lanes {
   std::vector<ExprPtr> first_lane(const std::vector<ExprPtr>& over_lanes, const Place& place) const;
 };
 
+// The store that ends a reduction. A point without iterations may have no place of its own (j in 0..i+1 at i = -2): where
+// `facts` do not tell that it has, the store asks.
+LoopPtr stored_inside(const Store& store, const Facts& facts, const Context& context);
+
 // Vector constructors. A null mask is "all lanes".
 ExprPtr splat_to(const ExprPtr& e, int lanes);
 ExprPtr iota_from(const ExprPtr& base, int lanes);

@@ -171,7 +171,7 @@ class Vectorization {
       }
       Store last = store;
       last.value = lane_reduce(*store.update, level[0]);
-      out.push_back(make_loop(std::move(last)));
+      out.push_back(stored_inside(last, facts_, context_));
     }
     return out;
   }

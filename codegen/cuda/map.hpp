@@ -1,8 +1,8 @@
 // map_to_gpu: a scheduled loop tree, its loops mapped by recipe steps -> kernels with block and thread loops.
 //
 // Nothing is chosen here: a kMapped loop goes where its GpuPlace says. Each top-level nest of a kernel becomes one GPU kernel,
-// in order; a plain loop around grid loops becomes a host loop of the kernels inside. Statements outside of loops share a kernel
-// with each other and with a nest of one block beside them. By the places of its loops a nest is done as
+// in order; a plain loop around grid loops becomes a host loop of the kernels inside. Statements outside of loops share a
+// kernel with each other and with a nest of one block beside them. By the places of its loops a nest is done as
 //   tiles    staged sums of products: tiles in shared memory and registers
 //   columns  threads share the reduction of each of a block's points
 //   rows     inner loops are strided over a block's threads, reductions are partial sums and a collective, what remains is done

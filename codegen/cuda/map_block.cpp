@@ -59,7 +59,8 @@ class BlockMapper {
   static LoopList rolled(const LoopList& body) {
     LoopList out;
     for (const LoopPtr& n : body) {
-      LoopPtr inner = passes::rebuild(n, [](const ExprPtr& e) { return e; }, rolled);
+      LoopPtr inner = passes::rebuild(
+          n, [](const ExprPtr& e) { return e; }, rolled);
       const For* f = as<For>(inner);
       if (f && f->kind == LoopKind::kUnroll && f->width == 0 && !passes::difference(f->upper, f->lower).is_constant()) {
         For plain = *f;

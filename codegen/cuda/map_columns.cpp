@@ -43,8 +43,8 @@ class ColumnMapper {
         out.push_back(make_loop(Set{part_, binary(passes::operator_of(*s->update), value_of(part_, type), s->value)}));
         continue;
       }
-      LoopPtr inner =
-          passes::rebuild(n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return with_partial(b); });
+      LoopPtr inner = passes::rebuild(
+          n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return with_partial(b); });
       if (const For* f = as<For>(inner); f && f->iterator == shared_->iterator) {
         For strided = *f;
         strided.kind = holds(f->body, [](const For&) { return true; }) ? LoopKind::kSerial : LoopKind::kUnroll;

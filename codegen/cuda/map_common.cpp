@@ -97,8 +97,8 @@ bool make_rectangular(For* f, const std::vector<For>& around, std::vector<ExprPt
 LoopList without_grid(const LoopList& body, MapContext& context) {
   LoopList out;
   for (const LoopPtr& n : body) {
-    LoopPtr inner =
-        passes::rebuild(n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return without_grid(b, context); });
+    LoopPtr inner = passes::rebuild(
+        n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return without_grid(b, context); });
     if (const For* f = as<For>(inner); f && on_grid(*f)) {
       context.passes.note("map", f->iterator, false, "its bounds are not those of a grid: serial");
       For plain = *f;
@@ -157,7 +157,8 @@ LoopPtr nest_of(const std::vector<For>& loops, LoopList body) {
 LoopList own_arrays(const LoopList& body) {
   LoopList out;
   for (const LoopPtr& n : body) {
-    LoopPtr own = passes::rebuild(n, [](const ExprPtr& e) { return e; }, own_arrays);
+    LoopPtr own = passes::rebuild(
+        n, [](const ExprPtr& e) { return e; }, own_arrays);
     if (const Allocate* a = as<Allocate>(own); a && a->buffer.space == MemorySpace::kShared) {
       Allocate stack = *a;
       stack.buffer.space = MemorySpace::kStack;

@@ -98,8 +98,8 @@ class Part {
   LoopList of(const LoopList& body) {
     LoopList out;
     for (const LoopPtr& n : body) {
-      const LoopPtr inner =
-          passes::rebuild(n, [&](const ExprPtr& e) { return e ? kept(e) : e; }, [&](const LoopList& b) { return of(b); });
+      const LoopPtr inner = passes::rebuild(
+          n, [&](const ExprPtr& e) { return e ? kept(e) : e; }, [&](const LoopList& b) { return of(b); });
       const For* f = as<For>(inner);
       if (f && in_block(*f)) {
         for (const LoopPtr& m : points(*f)) out.push_back(m);

@@ -120,7 +120,8 @@ bool contract(LoopList& block, const Buffer& buffer, Context& context) {
   if (count != 1 || !only_body(block[last])) return false;
   LoopList inner = *only_body(block[last]);
   if (!contract(inner, buffer, context)) return false;
-  block[last] = rebuild(block[last], [](const ExprPtr& e) { return e; }, [&](const LoopList&) { return inner; });
+  block[last] = rebuild(
+      block[last], [](const ExprPtr& e) { return e; }, [&](const LoopList&) { return inner; });
   return true;
 }
 

@@ -31,8 +31,8 @@ LoopList form(const LoopList& body, const Facts& facts, Context& context) {
       out.push_back(make_loop(std::move(copy)));
       continue;
     }
-    const LoopPtr next =
-        rebuild(node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return form(list, inner, context); });
+    const LoopPtr next = rebuild(
+        node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return form(list, inner, context); });
     const For* f = as<For>(next);
     LoopList made{next};
     if (f && f->kind == LoopKind::kUnroll) made = unroll(*f, facts, context);

@@ -75,8 +75,8 @@ class Forward {
         forget_writes(known, {node});
         continue;
       }
-      const LoopPtr next =
-          rebuild(node, [&](const ExprPtr& e) { return used(e, known); }, [](const LoopList& inner) { return inner; });
+      const LoopPtr next = rebuild(
+          node, [&](const ExprPtr& e) { return used(e, known); }, [](const LoopList& inner) { return inner; });
       if (const Store* s = as<Store>(next)) {
         const LoopList rest(block.begin() + static_cast<std::ptrdiff_t>(i) + 1, block.end());
         store(*s, rest, known, out);

@@ -42,8 +42,8 @@ class Costly {
     for (const LoopPtr& node : body) {
       const For* loop = as<For>(node);
       const int inner_keep = !loop ? 0 : loop->collapse > 1 ? loop->collapse - 1 : std::max(0, keep - 1);
-      const LoopPtr next =
-          rebuild(node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return in_block(inner, inner_keep); });
+      const LoopPtr next = rebuild(
+          node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return in_block(inner, inner_keep); });
       const For* f = as<For>(next);
       if (!f || f->kind != LoopKind::kSerial || keep > 0) {
         out.push_back(next);

@@ -134,7 +134,8 @@ class Registers {
       copy.otherwise = in_block(f->otherwise, otherwise);
       return make_loop(std::move(copy));
     }
-    return rebuild(node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return in_block(list, inner, keep); });
+    return rebuild(
+        node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return in_block(list, inner, keep); });
   }
 
   std::vector<Place> places_of(const For& f, const LoopList& block, std::size_t at, const Facts& facts) {

@@ -89,7 +89,8 @@ class Sharing {
   LoopList in_block(const LoopList& block) {
     LoopList list;
     for (const LoopPtr& node : block)
-      list.push_back(rebuild(node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return in_block(inner); }));
+      list.push_back(rebuild(
+          node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return in_block(inner); }));
     for (std::size_t i = 0; i < list.size(); ++i) {
       for (const ExprPtr& unit : units_of(list[i])) {
         if (const std::size_t added = share(list, i, unit); added > 0) i += added;

@@ -92,10 +92,10 @@ class Widening {
       }
       if (const If* i = as<If>(node)) inner.add_condition(i->condition);  // of no use to `otherwise`, which is left alone
       const bool branches = as<If>(node) && !as<If>(node)->otherwise.empty();
-      out.push_back(
-          branches
-              ? node
-              : rebuild(next, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return in_block(list, inner); }));
+      out.push_back(branches ? node
+                             : rebuild(
+                                   next, [](const ExprPtr& e) { return e; },
+                                   [&](const LoopList& list) { return in_block(list, inner); }));
     }
     return out;
   }
@@ -120,7 +120,8 @@ class Widening {
     for (const LoopPtr& node : body) {
       const Store* s = as<Store>(node);
       if (!s || s->update) {
-        out.push_back(rebuild(node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return padded(list); }));
+        out.push_back(rebuild(
+            node, [](const ExprPtr& e) { return e; }, [&](const LoopList& list) { return padded(list); }));
         continue;
       }
       Store copy = *s;

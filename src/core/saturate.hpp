@@ -1,4 +1,5 @@
-// Index arithmetic that stays at the ends of 64 bits instead of overflowing: a size that large is refused by whoever asked for it.
+// Index arithmetic that stays at the ends of 64 bits instead of overflowing: a size that large is refused by whoever asked for
+// it.
 #pragma once
 
 #include <cstdint>

@@ -112,7 +112,8 @@ ExprPtr LineCompiler::element_value(const Syntax& s) {
 }
 
 ExprPtr LineCompiler::subscript(const Syntax& s, bool* wraps) {
-  IndexBuilder builder(line_.source, Language::kEquation, [&](const Syntax& leaf) { return gathered(leaf, wraps); }, &errors_);
+  IndexBuilder builder(
+      line_.source, Language::kEquation, [&](const Syntax& leaf) { return gathered(leaf, wraps); }, &errors_);
   return builder.index(s);
 }
 

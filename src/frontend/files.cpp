@@ -64,7 +64,7 @@ Result<std::string> path_inside(const std::string& folder, const std::string& re
 Result<InputFile> InputFile::open(const std::string& path, Place place) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) return diagnose(Code::kFileUnreadable, place, {path, std::strerror(errno)});
-  struct stat info{};
+  struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
     return diagnose(Code::kNotRegularFile, place, {path, kind_of(info.st_mode)});
@@ -106,7 +106,7 @@ Result<std::string> read_text_file(const std::string& path, Place place) {
 }
 
 Result<Done> write_file(const std::string& path, const std::vector<Bytes>& parts) {
-  struct stat info{};
+  struct stat info {};
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
     return diagnose(Code::kFileUnwritable, {}, {path, "it is not a regular file but " + kind_of(info.st_mode)});
   const std::size_t slash = path.rfind('/');

@@ -109,7 +109,8 @@ ExprPtr LoopParser::affine_leaf(const Syntax& s) {
 
 // An index expression or condition. Where C's truncating / and % cannot meet a negative number they become the flooring ones.
 ExprPtr LoopParser::affine(const Syntax& s, bool condition) {
-  IndexBuilder builder(source_, Language::kC, [&](const Syntax& leaf) { return affine_leaf(leaf); }, &errors_);
+  IndexBuilder builder(
+      source_, Language::kC, [&](const Syntax& leaf) { return affine_leaf(leaf); }, &errors_);
   const ExprPtr e = condition ? builder.condition(s) : builder.index(s);
   if (!e) return e;
   return rewrite(e, [&](const ExprPtr& x) -> ExprPtr {

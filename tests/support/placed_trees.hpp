@@ -48,8 +48,8 @@ inline GpuPlace split_in(std::int64_t parts) {
 inline LoopList placed(const LoopList& body, const Places& places) {
   LoopList out;
   for (const LoopPtr& n : body) {
-    LoopPtr inner =
-        passes::rebuild(n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return placed(b, places); });
+    LoopPtr inner = passes::rebuild(
+        n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return placed(b, places); });
     if (const For* f = passes::as<For>(inner); f && places.count(f->iterator)) {
       For mapped = *f;
       mapped.kind = LoopKind::kMapped;

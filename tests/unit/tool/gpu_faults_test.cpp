@@ -50,8 +50,8 @@ LoopList with_fault(const LoopList& body, const Fault& fault, int* left) {
       out.insert(out.end(), instead->begin(), instead->end());
       continue;
     }
-    out.push_back(
-        passes::rebuild(n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return with_fault(b, fault, left); }));
+    out.push_back(passes::rebuild(
+        n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return with_fault(b, fault, left); }));
   }
   return out;
 }
@@ -125,7 +125,8 @@ TEST(GpuFaults, MissingGuardsAreSeen) {
       LoopList out;
       for (const LoopPtr& n : body) {
         const If* i = as<If>(n);
-        const LoopPtr inner = passes::rebuild(n, [](const ExprPtr& e) { return e; }, bare);
+        const LoopPtr inner = passes::rebuild(
+            n, [](const ExprPtr& e) { return e; }, bare);
         if (!i || !i->is_tail_guard) {
           out.push_back(inner);
           continue;

@@ -136,8 +136,8 @@ using NodeMap = std::function<LoopList(const LoopPtr&)>;  // what comes in a nod
 LoopList mapped(const LoopList& body, const NodeMap& map) {
   LoopList out;
   for (const LoopPtr& n : body)
-    for (const LoopPtr& m :
-         map(passes::rebuild(n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return mapped(b, map); })))
+    for (const LoopPtr& m : map(passes::rebuild(
+             n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return mapped(b, map); })))
       out.push_back(m);
   return out;
 }

@@ -44,7 +44,10 @@ inline std::vector<Trap> all_traps() {
         "a": {"dtype": "f64", "shape": [3]}, "s": {"dtype": "f64", "shape": [3]})j") +
            R"j("ops": [{"op": "loops", "in": ["c", "z"], "out": ["a", "s"], "code": ["for (int p = 0; p < 3; p++) a[p] = z[p];",
           "for (int p = 0; p < 3; p++) s[p] = 0;", "for (int p = 1; p < 3; p++) s[p] = a[1] * c[p];", "for (int p = 1; p < 3; p++) a[p] = s[p];"]}], "outputs": ["a"]})j",
-       {{"a", [](At i) { return std::vector<double>{0, 6, 10}[static_cast<std::size_t>(i[0])]; }}},
+       {{"a",
+         [](At i) {
+           return std::vector<double>{0, 6, 10}[static_cast<std::size_t>(i[0])];
+         }}},
        {{}},
        {},
        {R"j({"do": "fuse", "statements": ["s.1", "a.1"], "loops": ["p"]})j"}},
@@ -235,10 +238,22 @@ inline std::vector<Trap> all_traps() {
           {"op": "compute", "in": ["a0", "b0", "r0", "c0", "m0"], "out": ["a", "b", "r", "c", "m"],
            "def": ["a[i] = select(isnan(a0[i]), -9.0, a0[i])", "b[i] = select(isnan(b0[i]), -9.0, b0[i])", "r[i] = select(isnan(r0[i]), -9.0, r0[i])",
                    "c[i] = select(isnan(c0[i]), -9.0, c0[i])", "m[] = select(isnan(m0[]), -9.0, m0[])"]}], "outputs": ["a", "b", "r", "c", "m"]})j",
-       {{"a", [](At i) { return std::vector<double>{-9, -9, 2, 0.25, -9}[static_cast<std::size_t>(i[0])]; }},
-        {"b", [](At i) { return std::vector<double>{-9, -9, 2, 0.25, -9}[static_cast<std::size_t>(i[0])]; }},
-        {"r", [](At i) { return std::vector<double>{-9, 0, 2, 0.25, -9}[static_cast<std::size_t>(i[0])]; }},
-        {"c", [](At i) { return std::vector<double>{-9, 0.5, 2, 0.5, -9}[static_cast<std::size_t>(i[0])]; }},
+       {{"a",
+         [](At i) {
+           return std::vector<double>{-9, -9, 2, 0.25, -9}[static_cast<std::size_t>(i[0])];
+         }},
+        {"b",
+         [](At i) {
+           return std::vector<double>{-9, -9, 2, 0.25, -9}[static_cast<std::size_t>(i[0])];
+         }},
+        {"r",
+         [](At i) {
+           return std::vector<double>{-9, 0, 2, 0.25, -9}[static_cast<std::size_t>(i[0])];
+         }},
+        {"c",
+         [](At i) {
+           return std::vector<double>{-9, 0.5, 2, 0.5, -9}[static_cast<std::size_t>(i[0])];
+         }},
         {"m", [](At) { return -9.0; }}}},
       {"L1.row",
        R"j({"facet": 1, "name": "trap", "symbols": {"n": {"min": 0, "max": 999, "default": 0}}, "tensors": {"i": {"dtype": "f32", "shape": [1000], "data": {"iota": 0}}}, "inputs": [],
@@ -302,9 +317,14 @@ inline std::vector<Trap> all_traps() {
        head(
            R"j("x": {"dtype": "i32", "shape": [5], "data": {"values": [10, 11, 12, 13, 14]}}, "i": {"dtype": "i64", "shape": [4], "data": {"values": [4, -1, 5, 0]}})j") +
            R"j("ops": [{"op": "compute", "in": ["x", "i"], "out": "y", "def": "y[k] = x[i[k]]"}, {"op": "gather", "in": ["x", "i"], "out": "z"}], "outputs": ["y", "z"]})j",
-       {{"y", [](At i) { return std::vector<double>{14, 10, 14, 10}[static_cast<std::size_t>(i[0])]; }},  // clamped
+       {{"y",
+         [](At i) {
+           return std::vector<double>{14, 10, 14, 10}[static_cast<std::size_t>(i[0])];
+         }},  // clamped
         {"z",
-         [](At i) { return std::vector<double>{14, 14, 14, 10}[static_cast<std::size_t>(i[0])]; }}}},  // wrapped, then clamped
+         [](At i) {
+           return std::vector<double>{14, 14, 14, 10}[static_cast<std::size_t>(i[0])];
+         }}}},  // wrapped, then clamped
   };
 }
 

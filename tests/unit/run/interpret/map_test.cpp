@@ -225,7 +225,8 @@ TEST(MapToGpu, EachRemovedBarrierIsARace) {
         LoopList out;
         for (const LoopPtr& n : body) {
           if (passes::as<Barrier>(n) && seen++ == skip) continue;
-          out.push_back(passes::rebuild(n, [](const ExprPtr& e) { return e; }, without));
+          out.push_back(passes::rebuild(
+              n, [](const ExprPtr& e) { return e; }, without));
         }
         return out;
       };

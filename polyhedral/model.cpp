@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "facet/expr_facts.hpp"
 #include "polyhedral/affine.hpp"
 
 namespace facet {
@@ -35,11 +36,7 @@ std::optional<std::int64_t> coefficient(const ExprPtr& e, const std::string& nam
       if (e->args[1]->op == Op::kLiteral) return e->args[1]->int_value * *a;
       return std::nullopt;
     }
-    default: {
-      bool uses = false;
-      walk(e, [&](const Expr& x) { uses = uses || (x.op == Op::kIndex && x.name == name); });
-      return uses ? std::nullopt : std::optional<std::int64_t>(0);
-    }
+    default: return mentions_index(e, name) ? std::nullopt : std::optional<std::int64_t>(0);
   }
 }
 
@@ -74,8 +71,7 @@ double Model::operations(const Statement& s) {
   walk(s.value, [&](const Expr& e) {
     if (e.op == Op::kLiteral || e.op == Op::kIndex || e.op == Op::kRead || e.op == Op::kCast) return;
     if (e.type == DType::kI64) return;  // index arithmetic
-    const bool function = e.op >= Op::kExp && e.op <= Op::kSigmoid && e.op != Op::kSqrt;
-    n += function ? 10 : 1;
+    n += is_function(e.op) ? kFunctionOperations : 1;
   });
   return n;
 }

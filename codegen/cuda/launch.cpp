@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codegen/cuda/interval.hpp"
+#include "codegen/passes/tree.hpp"
 
 namespace facet {
 
@@ -35,24 +36,9 @@ int axis_of(LoopKind k) {
   }
 }
 
-template <class F>
-void each_node(const LoopList& body, const F& visit) {
-  for (const LoopPtr& n : body) {
-    visit(*n);
-    if (const For* f = std::get_if<For>(&n->node)) each_node(f->body, visit);
-    if (const Sequence* s = std::get_if<Sequence>(&n->node)) each_node(s->body, visit);
-    if (const If* i = std::get_if<If>(&n->node)) {
-      each_node(i->then, visit);
-      each_node(i->otherwise, visit);
-    }
-  }
-}
-
 bool meets_others(const LoopList& body) {
   bool found = false;
-  each_node(body, [&](const LoopNode& n) {
-    found = found || std::holds_alternative<Barrier>(n.node) || std::holds_alternative<Collective>(n.node);
-  });
+  passes::walk_nodes(body, [&](const LoopPtr& n) { found = found || passes::as<Barrier>(n) || passes::as<Collective>(n); });
   return found;
 }
 
@@ -82,8 +68,8 @@ class LaunchBuilder {
 
   // The widest thread loop of each axis makes the block; unbounded ones are strided over what there is.
   void measure_threads() {
-    each_node(kernel_.body, [&](const LoopNode& n) {
-      const For* f = std::get_if<For>(&n.node);
+    passes::walk_nodes(kernel_.body, [&](const LoopPtr& n) {
+      const For* f = passes::as<For>(n);
       if (f == nullptr || !is_thread(f->kind)) return;
       const std::size_t axis = static_cast<std::size_t>(axis_of(f->kind));
       const Interval trips = interval_of(trip_count(*f), symbols_);
@@ -208,8 +194,8 @@ class LaunchBuilder {
 
 bool has_gpu_axes(const Kernel& kernel) {
   bool found = false;
-  each_node(kernel.body, [&](const LoopNode& n) {
-    const For* f = std::get_if<For>(&n.node);
+  passes::walk_nodes(kernel.body, [&](const LoopPtr& n) {
+    const For* f = passes::as<For>(n);
     found = found || (f != nullptr && (is_block(f->kind) || is_thread(f->kind)));
   });
   return found;

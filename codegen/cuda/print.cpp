@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/arena.hpp"
 #include "codegen/c_family.hpp"
 #include "codegen/constant_text.hpp"
 #include "codegen/cuda/exports.hpp"
@@ -14,6 +15,7 @@
 #include "codegen/cuda/shared.hpp"
 #include "codegen/kernel_uses.hpp"
 #include "codegen/passes/tree.hpp"
+#include "facet/expr_facts.hpp"
 
 namespace facet {
 
@@ -21,12 +23,6 @@ namespace {
 
 constexpr std::int64_t kStaticSharedBytes = 49152;  // what a block may have without opting in (CUDA C++ Programming Guide)
 constexpr std::int64_t kUnrolledTrips = 64;         // loops over register arrays up to this length are unrolled
-
-bool mentions(const ExprPtr& e, const std::string& index) {
-  bool found = false;
-  walk(e, [&](const Expr& node) { found = found || (node.op == Op::kIndex && node.name == index); });
-  return found;
-}
 
 class CudaPrinter : public CPrinter {
  public:
@@ -67,7 +63,7 @@ class CudaPrinter : public CPrinter {
   void allocate(const Allocate& a) override {
     const Buffer& b = a.buffer;
     declare(b);
-    const ExprPtr size = elements_of(b);
+    const ExprPtr size = span_elements(b);
     if (size->op != Op::kLiteral) return fail("local buffer " + b.name + " has a run-time size " + to_text(size));
     const std::int64_t count = std::max<std::int64_t>(size->int_value, 1);
     out.comment(b.comment);
@@ -189,20 +185,20 @@ class CudaPrinter : public CPrinter {
     bool found = false;
     const auto look = [&](const std::string& buffer, const std::vector<ExprPtr>& subscripts) {
       if (!registers_.count(buffer)) return;
-      for (const ExprPtr& e : subscripts) found = found || mentions(e, f.iterator);
+      for (const ExprPtr& e : subscripts) found = found || mentions_index(e, f.iterator);
     };
     const auto reads = [&](const ExprPtr& e) {
       walk(e, [&](const Expr& x) {
         if (x.op == Op::kRead) look(x.name, x.args);
       });
     };
-    each_node(f.body, [&](const LoopNode& n) {
-      if (const Store* s = std::get_if<Store>(&n.node)) {
+    passes::walk_nodes(f.body, [&](const LoopPtr& n) {
+      if (const Store* s = passes::as<Store>(n)) {
         look(s->buffer, s->subscripts);
         reads(s->value);
       }
-      if (const Let* l = std::get_if<Let>(&n.node)) reads(l->value);
-      if (const Set* s = std::get_if<Set>(&n.node)) reads(s->value);
+      if (const Let* l = passes::as<Let>(n)) reads(l->value);
+      if (const Set* s = passes::as<Set>(n)) reads(s->value);
     });
     return found;
   }

@@ -4,34 +4,16 @@
 //     m[i] = a[i] / (1.0 - pow(0.9, step[]))           -->     for i
 //                                                                m[i] = a[i] / fixed
 //
-// The largest parts of an expression that hold a costly function (pow, exp, ..), mention nothing that the loop introduces or
-// assigns, and read only single elements that the loop does not store to: those are always there, whether the loop runs or not.
-// A compiler cannot do it, since it takes the function's body for anything but pure. They stay inside parallel loops.
+// The largest parts of an expression that hold a function (pow, exp, ..; is_function), mention nothing that the loop introduces
+// or assigns, and read only single elements that the loop does not store to: those are always there, whether the loop runs or
+// not. A compiler cannot do it, since it takes the function's body for anything but pure. They stay inside parallel loops.
 #include "codegen/passes/context.hpp"
+#include "facet/expr_facts.hpp"
 #include "facet/expr_walk.hpp"
 
 namespace facet::passes {
 
 namespace {
-
-bool is_costly(Op op) {
-  switch (op) {
-    case Op::kPow:
-    case Op::kExp:
-    case Op::kLog:
-    case Op::kSqrt:
-    case Op::kRsqrt:
-    case Op::kTanh:
-    case Op::kErf:
-    case Op::kSigmoid:
-    case Op::kSin:
-    case Op::kCos:
-    case Op::kTan:
-    case Op::kLog1p:
-    case Op::kExpm1: return true;
-    default: return false;
-  }
-}
 
 class Costly {
  public:
@@ -75,7 +57,7 @@ class Costly {
     if (!e) return e;
     if (is_fixed(e)) {
       bool costly = false;
-      walk(e, [&](const Expr& x) { costly = costly || is_costly(x.op); });
+      walk(e, [&](const Expr& x) { costly = costly || is_function(x.op); });
       if (!costly) return e;
       for (const auto& [value, name] : *made)
         if (same(value, e)) return named(e, name);

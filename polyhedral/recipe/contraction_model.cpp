@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "facet/expr_facts.hpp"
 #include "polyhedral/recipe/contraction.hpp"
 
 namespace facet {
@@ -21,12 +22,6 @@ constexpr double kFmaLatency = 4;
 constexpr double kLoadsPerCycle = 2;
 constexpr double kL2BytesPerCycle = 32;
 constexpr std::int64_t kMaxColumns = 4;
-
-bool uses(const std::vector<ExprPtr>& subscripts, const std::string& name) {
-  bool found = false;
-  for (const ExprPtr& s : subscripts) walk(s, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == name); });
-  return found;
-}
 
 // The product's two reads when the value is read * read (conversions allowed around them).
 bool product_of_reads(const ExprPtr& value, std::vector<const Expr*>* reads) {
@@ -57,17 +52,18 @@ std::optional<Contraction> recognise_contraction(const Statement& s, int number,
   Contraction c;
   c.statement = number;
   for (const std::string& name : s.iterators)
-    if (Model::stride(s.subscripts, name) == Model::Stride::kUnit && uses(reads[0]->args, name) != uses(reads[1]->args, name))
+    if (Model::stride(s.subscripts, name) == Model::Stride::kUnit &&
+        mentions_index(reads[0]->args, name) != mentions_index(reads[1]->args, name))
       c.j = name;
   if (c.j.empty()) return std::nullopt;
-  const bool first = uses(reads[0]->args, c.j);
+  const bool first = mentions_index(reads[0]->args, c.j);
   c.b = reads[first ? 0 : 1];
   c.a = reads[first ? 1 : 0];
   double widest = 0;
   for (std::size_t at = 0; at < s.iterators.size(); ++at) {
     const std::string& name = s.iterators[at];
-    const bool in_a = uses(c.a->args, name), in_b = uses(c.b->args, name);
-    if (!uses(s.subscripts, name)) {
+    const bool in_a = mentions_index(c.a->args, name), in_b = mentions_index(c.b->args, name);
+    if (!mentions_index(s.subscripts, name)) {
       c.k.push_back(name);
     } else if (in_a == in_b) {
       c.batch.push_back(name);

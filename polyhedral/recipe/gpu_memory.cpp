@@ -2,6 +2,7 @@
 // into an output of its shape lives there.
 #include <algorithm>
 
+#include "facet/expr_facts.hpp"
 #include "polyhedral/recipe/planner.hpp"
 #include "polyhedral/transform/memory_steps.hpp"
 
@@ -10,14 +11,13 @@ namespace facet {
 namespace {
 
 constexpr int kMostOperations = 16;  // with a function as ten: one exponential and what goes with it
-constexpr int kFunction = 10;
 constexpr int kMostReads = 3;
 
 int operations_of(const ExprPtr& value) {
   int n = 0;
   walk(value, [&](const Expr& e) {
     if (e.op == Op::kLiteral || e.op == Op::kIndex || e.op == Op::kRead || e.op == Op::kCast || e.type == DType::kI64) return;
-    n += e.op >= Op::kExp && e.op <= Op::kSigmoid ? kFunction : 1;
+    n += is_function(e.op) ? kFunctionOperations : 1;
   });
   return n;
 }

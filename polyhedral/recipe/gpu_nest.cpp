@@ -1,21 +1,14 @@
 // Facts of a nest by its dependences and its statements' subscripts.
+
 #include "polyhedral/recipe/gpu_nest.hpp"
 
 #include <algorithm>
 
+#include "facet/expr_facts.hpp"
+
 namespace facet {
 
 namespace {
-
-bool mentions(const ExprPtr& e, const std::string& iterator) {
-  bool found = false;
-  walk(e, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == iterator); });
-  return found;
-}
-
-bool subscripted(const Statement& s, const std::string& iterator) {
-  return std::any_of(s.subscripts.begin(), s.subscripts.end(), [&](const ExprPtr& e) { return mentions(e, iterator); });
-}
 
 // Accesses whose memory runs along the iterator, each `times(subscripts)`; contracted arrays stay near the threads.
 template <class Times>
@@ -109,7 +102,7 @@ double GpuNest::coalesced(const Tree& loop) const {
       for (const TreePtr& l : loops_around(body_, s)) {
         const std::string walked = walked_iterator(schedule_, *l, s);
         const bool moves = walked.empty() || std::any_of(subscripts.begin(), subscripts.end(),
-                                                         [&](const ExprPtr& e) { return mentions(e, walked); });
+                                                         [&](const ExprPtr& e) { return mentions_index(e, walked); });
         if (moves) n *= std::max(1.0, trips(*l, s));
       }
       return n;
@@ -156,7 +149,7 @@ bool GpuNest::is_reduction_nest(const TreePtr& tree) const {
   if (!s.update || *s.update >= ReduceKind::kArgMax) return false;
   for (const TreePtr& l : loops_around(tree, all[0])) {
     const std::string iterator = walked_iterator(schedule_, *l, all[0]);
-    if (iterator.empty() || subscripted(s, iterator)) return false;
+    if (iterator.empty() || mentions_index(s.subscripts, iterator)) return false;
   }
   return true;
 }
@@ -187,13 +180,13 @@ std::optional<GpuProduct> GpuNest::product_of(int statement) const {
     const std::string iterator = walked_iterator(schedule_, *l, statement), name = l->names.at(statement);
     if (iterator.empty() || find_loop(schedule_.tree, statement, name) != l) return std::nullopt;
     const double n = trips(*l, statement);
-    if (!subscripted(s, iterator)) {
+    if (!mentions_index(s.subscripts, iterator)) {
       p.sum.push_back(name);
       p.depth *= n;
       continue;
     }
     if (!parallel(*l)) return std::nullopt;
-    const bool left = mentions(s.value->args[0], iterator), right = mentions(s.value->args[1], iterator);
+    const bool left = mentions_index(s.value->args[0], iterator), right = mentions_index(s.value->args[1], iterator);
     p.grid.push_back(name);
     if (left != right) p.block.push_back(name);
     (left == right ? p.batch : left ? p.left : p.right) *= n;

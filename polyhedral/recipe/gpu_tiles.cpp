@@ -11,10 +11,13 @@
 // j is the loop along which the result lies in memory. A tile is [k][i]: the product reads neighbours of four, which banks
 // serve in one access; where a copy walks k instead, rows are padded, so that a column's elements lie in different banks.
 // Sources: Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra, SC 2008; NVIDIA, CUTLASS: efficient GEMM in CUDA.
+
 #include "polyhedral/recipe/gpu_tiles.hpp"
 
 #include <algorithm>
 #include <cmath>
+
+#include "facet/expr_facts.hpp"
 
 namespace facet {
 
@@ -31,16 +34,6 @@ constexpr std::int64_t kWord = 16;  // bytes of the widest access
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
-}
-
-bool mentions(const ExprPtr& e, const std::string& iterator) {
-  bool found = false;
-  walk(e, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == iterator); });
-  return found;
-}
-
-bool mentions(const std::vector<ExprPtr>& list, const std::string& iterator) {
-  return std::any_of(list.begin(), list.end(), [&](const ExprPtr& e) { return mentions(e, iterator); });
 }
 
 // The read that a factor is, conversions aside; null when it is more.
@@ -87,7 +80,7 @@ class ProductPlan {
     Names a, b;
     for (const TreePtr& l : nest_.chain()) {
       const std::string name = l->names.at(statement_), iterator = walked_iterator(now(), *l, statement_);
-      const bool in_left = mentions(left->args, iterator), in_right = mentions(right->args, iterator);
+      const bool in_left = mentions_index(left->args, iterator), in_right = mentions_index(right->args, iterator);
       (in_left == in_right ? batch_ : in_left ? a : b).push_back(name);
     }
     if (a.empty() || b.empty()) return false;
@@ -123,7 +116,7 @@ class ProductPlan {
     for (const int s : statements_of(nest_.body())) {
       const Statement& st = now().statement(s);
       const std::string iterator = walked_iterator(now(), *loop, s);
-      if (!st.subscripts.empty() && !iterator.empty() && mentions(st.subscripts.back(), iterator)) return true;
+      if (!st.subscripts.empty() && !iterator.empty() && mentions_index(st.subscripts.back(), iterator)) return true;
     }
     return false;
   }

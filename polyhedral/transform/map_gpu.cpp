@@ -25,6 +25,7 @@
 // Sources: the mapping of Verdoolaege et al., PPCG, TACO 2013; block reductions of Harris, Optimizing parallel reduction, 2007.
 #include <algorithm>
 
+#include "facet/expr_facts.hpp"
 #include "polyhedral/legality.hpp"
 #include "polyhedral/transform/map_gpu_parts.hpp"
 #include "polyhedral/transform/transform.hpp"
@@ -37,7 +38,7 @@ namespace {
 constexpr std::int64_t kMostThreads = 1024, kWarp = map_gpu::kWarpLanes, kSharedBytes = 49152;
 constexpr std::int64_t kTileSide = 16;  // threads along each side of a staged tile
 
-using map_gpu::listed, map_gpu::mentions, map_gpu::position, map_gpu::subscripted, map_gpu::threads_of;
+using map_gpu::listed, map_gpu::position, map_gpu::threads_of;
 
 class MapGpu {
  public:
@@ -231,7 +232,7 @@ class MapGpu {
     for_each_loop(loop->children[0], [&](const Tree& l) { below.push_back(find_loop(schedule_.tree, l.id)); });
     for (const TreePtr& l : below)
       for (std::size_t i = 0; i < s.iterators.size(); ++i)
-        if (involves(l->member.at(statement_), static_cast<unsigned>(i)) && subscripted(s, s.iterators[i]))
+        if (involves(l->member.at(statement_), static_cast<unsigned>(i)) && mentions_index(s.subscripts, s.iterators[i]))
           return args_.refuse(
               "the place that '" + s.name + "' updates moves with loop '" + name_of(l) + "' inside the reduction",
               {"interchange it to the outside first"});
@@ -308,7 +309,7 @@ class MapGpu {
     for (const TreePtr& l : chain_) {
       const std::string name = walked_iterator(schedule_, *l, statement_);
       if (name.empty()) return args_.refuse("loop '" + name_of(l) + "' does not walk an index of '" + statement().name + "'");
-      const bool a = mentions(statement().value->args[0], name), b = mentions(statement().value->args[1], name);
+      const bool a = mentions_index(statement().value->args[0], name), b = mentions_index(statement().value->args[1], name);
       left += a && !b;
       right += b && !a;
       if ((a != b) != listed(block_, l))

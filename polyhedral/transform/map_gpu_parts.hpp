@@ -24,19 +24,6 @@ inline std::int64_t threads_of(const Tree& root) {
   return n;
 }
 
-inline bool mentions(const ExprPtr& e, const std::string& iterator) {
-  bool found = false;
-  walk(e, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == iterator); });
-  return found;
-}
-
-inline bool subscripted(const Statement& s, const std::string& iterator) {
-  bool found = false;
-  for (const ExprPtr& e : s.subscripts)
-    walk(e, [&](const Expr& x) { found = found || (x.op == Op::kIndex && x.name == iterator); });
-  return found;
-}
-
 inline int position(const std::vector<TreePtr>& list, const Tree& loop) {
   for (std::size_t i = 0; i < list.size(); ++i)
     if (list[i]->id == loop.id) return static_cast<int>(list.size() - 1 - i);

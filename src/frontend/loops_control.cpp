@@ -1,6 +1,7 @@
 // Loop headers and conditions: affine, with a constant step that moves towards the bound (contract L4).
 #include <algorithm>
 
+#include "facet/expr_facts.hpp"
 #include "facet/nearest.hpp"
 #include "src/frontend/loops_parser.hpp"
 
@@ -9,12 +10,6 @@ namespace facet {
 namespace {
 
 constexpr __int128 kLarge = static_cast<__int128>(1) << 100;
-
-bool mentions(const ExprPtr& e, const std::string& name) {
-  bool found = false;
-  walk(e, [&](const Expr& x) { found |= x.op == Op::kIndex && x.name == name; });
-  return found;
-}
 
 // Constants so small that sums of a few cannot overflow.
 bool is_small(const ExprPtr& e) {
@@ -26,7 +21,7 @@ bool is_small(const ExprPtr& e) {
 
 // e = coefficient * name + rest; false when e is not linear in name.
 bool linear_in(const ExprPtr& e, const std::string& name, std::int64_t* coefficient, ExprPtr* rest) {
-  if (!mentions(e, name)) {
+  if (!mentions_index(e, name)) {
     *coefficient = 0;
     *rest = e;
     return true;
@@ -331,20 +326,20 @@ bool LoopParser::one_bound(const Syntax& c, const std::string& unique, LoopState
   ExprPtr right = affine(*c.args[1], false);
   if (!left || !right) return false;
   if (!is_small(left) || !is_small(right)) return fail(Code::kIndexOverflow, c.begin, {quote(c)}), false;
-  if (!mentions(left, unique) && !mentions(right, unique)) {
+  if (!mentions_index(left, unique) && !mentions_index(right, unique)) {
     guards->push_back(binary(c.op, left, right));
     return true;
   }
   if (c.op == Op::kEq || c.op == Op::kNe)
     return fail(Code::kLoopForm, c.begin, {quote(c), "the loop need not reach this bound"}, {"write < or > instead"}), false;
   Op op = c.op;
-  if (!mentions(left, unique) || (right->op == Op::kIndex && right->name == unique)) {
+  if (!mentions_index(left, unique) || (right->op == Op::kIndex && right->name == unique)) {
     std::swap(left, right);
     op = mirrored(op);
   }
   std::int64_t k = 1;
   ExprPtr rest = right;
-  if (!(left->op == Op::kIndex && !mentions(right, unique))) {  // k * i + r OP 0
+  if (!(left->op == Op::kIndex && !mentions_index(right, unique))) {  // k * i + r OP 0
     if (!linear_in(idx_sub(left, right), unique, &k, &rest) || k == 0 || k > INT32_MAX || k < INT32_MIN)
       return fail(Code::kLoopForm, c.begin, {quote(c), "it cannot be solved for the loop variable"}, {"write i < BOUND"}),
              false;

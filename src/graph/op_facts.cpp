@@ -7,18 +7,13 @@
 #include <map>
 #include <set>
 
+#include "facet/expr_facts.hpp"
 #include "src/graph/elaborate.hpp"
 #include "src/ops/samples.hpp"
 
 namespace facet {
 
 namespace {
-
-constexpr double kFunction = 10;  // operations of exp, sqrt, a division by hardware, ...
-
-bool is_function(Op op) {
-  return (op >= Op::kExp && op <= Op::kSigmoid) || (op >= Op::kSin && op <= Op::kExpm1) || op == Op::kPow || op == Op::kFMod;
-}
 
 class Gradients {
  public:
@@ -222,7 +217,7 @@ class Flops {
     }
     bool data = false;  // index arithmetic has none
     walk(e, [&](const Expr& x) { data = data || x.op == Op::kRead || x.op == Op::kReduce; });
-    if (data && e->op != Op::kCast) *own += is_function(e->op) ? kFunction : 1;
+    if (data && e->op != Op::kCast) *own += is_function(e->op) ? kFunctionOperations : 1;
     for (const ExprPtr& a : e->args) collect(a, own, reductions);
   }
 

@@ -251,7 +251,7 @@ void CPrinter::vector_store(const Store& s, const Buffer& buffer) {
   if (access && access->distance == 1) {
     const std::string base = address(buffer, access->base);
     text = s.mask ? call("store_masked", memory, s.lanes, {base, value_text, active})
-                  : call("store", memory, s.lanes, {base, value_text});
+                  : call(s.stream ? "stream" : "store", memory, s.lanes, {base, value_text});
   } else if (access) {
     const std::string base = address(buffer, access->base);
     const std::string step = std::to_string(access->distance);

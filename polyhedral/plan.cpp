@@ -36,6 +36,7 @@ void plan_group(GroupPlanner& planner) {
   plan_contraction_of_arrays(planner);
   plan_vectors(planner);
   plan_threads(planner);
+  plan_streams(planner);
 }
 
 std::string variant_name(const Recipe& recipe, std::size_t v) {

@@ -99,6 +99,7 @@ std::string to_text(const Schedule& schedule) {
   }
   for (const std::string& a : schedule.recomputed) text += "recompute " + a + "\n";
   for (const auto& [array, of] : schedule.reused) text += "reuse " + of + " for " + array + "\n";
+  for (const std::string& a : schedule.streamed) text += "stream " + a + "\n";
   return text;
 }
 

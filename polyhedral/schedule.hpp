@@ -42,6 +42,7 @@ struct Schedule {
   std::vector<StorageMap> storage;
   std::vector<std::string> recomputed;                      // arrays that are computed again where they are read
   std::vector<std::pair<std::string, std::string>> reused;  // array, and whose memory it lives in
+  std::vector<std::string> streamed;                        // arrays stored past the caches
   int next_loop = 0;
 
   const Statement& statement(int s) const;

@@ -2,7 +2,7 @@
 //
 // Masked forms use AVX-512's or AVX2's masked instructions where the element and vector width has one: clang turns lane loops
 // into branches. Lanes that are off are neither read nor written; a load gives them 0. Vectors wider than 64 bytes work on
-// halves.
+// halves. Streamed stores exist for whole registers.
 #include "codegen/openmp/prelude.hpp"
 
 namespace facet {
@@ -87,6 +87,23 @@ std::string masked(DType type, int lanes, bool is_store) {
   return text + "}\n";
 }
 
+// Past the caches, which spares the read of the line that is overwritten. Whole registers at their alignment only; any other
+// vector is stored as usual.
+std::string stream(DType type, int lanes) {
+  const std::int64_t bytes = size_bytes(type) * lanes;
+  std::string text =
+      "\n// Past the caches: nobody reads it soon. Where p is not aligned to the vector, as any other store.\n"
+      "$FN void stream_$S($E* p, $T x) {\n";
+  const std::string aligned = "  if (((uintptr_t)p & " + std::to_string(bytes - 1) + ") == 0) {\n    ";
+  text += "#if defined(__clang__)\n" + aligned + "__builtin_nontemporal_store(x, ($T*)p);\n    return;\n  }\n";
+  const char* const condition = bytes == 16 ? "__SSE__" : bytes == 32 ? "__AVX__" : bytes == 64 ? "__AVX512F__" : "";
+  if (*condition)
+    text += std::string("#elif defined(") + condition + ")\n  typedef float Native __attribute__((vector_size(" +
+            std::to_string(bytes) + ")));\n" + aligned + "__builtin_ia32_movntps" +
+            (bytes == 16 ? "" : std::to_string(8 * bytes)) + "((float*)p, (Native)x);\n    return;\n  }\n";
+  return text + "#endif\n  store_$S(p, x);\n}\n";
+}
+
 std::string load_masked(DType type, int lanes) { return masked(type, lanes, false); }
 std::string store_masked(DType type, int lanes) { return masked(type, lanes, true); }
 
@@ -102,6 +119,7 @@ $FN void store_$S($E* p, $T x) { *($S_u*)p = x; }
 )"},
                                     {"load_masked", "any", H::kVector, nullptr, load_masked},
                                     {"store_masked", "any", H::kVector, nullptr, store_masked},
+                                    {"stream", "any", H::kVector, nullptr, stream},
                                     {"load_strided", "any", H::kVector, R"(
 $FN $T load_strided_$S(const $E* p, int64_t step) { return $T{$EACH(p[@ * step])}; }
 )"},

@@ -13,6 +13,7 @@
 #include "codegen/openmp/exports.hpp"
 #include "codegen/openmp/prelude.hpp"
 #include "codegen/passes/linear.hpp"
+#include "codegen/passes/tree.hpp"
 
 namespace facet {
 
@@ -44,6 +45,17 @@ bool is_uneven(const LoopList& body, const std::string& index) {
   return false;
 }
 
+bool is_streamed(const Store& s) { return s.stream && s.lanes > 1; }
+
+bool streams(const LoopList& body) {
+  bool found = false;
+  passes::walk_nodes(body, [&](const LoopPtr& n) {
+    const Store* s = std::get_if<Store>(&n->node);
+    found = found || (s && is_streamed(*s));
+  });
+  return found;
+}
+
 class OpenmpPrinter : public CPrinter {
  public:
   OpenmpPrinter() : CPrinter(openmp_reserved_words()) {}
@@ -53,17 +65,16 @@ class OpenmpPrinter : public CPrinter {
     if (f.kind != LoopKind::kParallel || in_parallel_) return CPrinter::loop(f);
     const int collapse = rectangular_depth(f);
     out.comment(f.comment);
-    std::string pragma = "#pragma omp parallel for";
-    if (collapse > 1) pragma += " collapse(" + std::to_string(collapse) + ")";
-    pragma += collapse == 1 && is_uneven(f.body, f.iterator) ? " schedule(dynamic)" : " schedule(static)";
-    out.raw("#if defined(_OPENMP)\n");  // g++ warns of unknown pragmas whatever is said before them
-    out.line(pragma);
-    out.raw("#endif\n");
+    const std::string schedule = (collapse > 1 ? " collapse(" + std::to_string(collapse) + ")" : "") +
+                                 (collapse == 1 && is_uneven(f.body, f.iterator) ? " schedule(dynamic)" : " schedule(static)");
     in_parallel_ = true;
-    out.open(for_header(f));
-    loop_body(f);
-    out.close();
+    streams(f.body) ? streaming_region(f, schedule) : plain_region(f, schedule);
     in_parallel_ = false;
+  }
+
+  void store(const Store& s) override {
+    unfenced_ = unfenced_ || (is_streamed(s) && !in_parallel_);
+    CPrinter::store(s);
   }
 
   void atomic_store(const Store& s) override {
@@ -85,7 +96,41 @@ class OpenmpPrinter : public CPrinter {
     out.line(element(buffer_of(s.buffer), s.subscripts) + " += " + value(s.value) + ";");
   }
 
+ public:
+  // What was stored past the caches is in memory before anything else happens: nothing else orders such stores.
+  void fence() {
+    out.raw("#if defined(__SSE__)\n");
+    out.line("__builtin_ia32_sfence();  // orders what was stored past the caches");
+    out.raw("#endif\n");
+  }
+  bool unfenced() const { return unfenced_; }
+
  private:
+  void pragma(const std::string& text) {
+    out.raw("#if defined(_OPENMP)\n");  // g++ warns of unknown pragmas whatever is said before them
+    out.line("#pragma omp " + text);
+    out.raw("#endif\n");
+  }
+
+  void plain_region(const For& f, const std::string& schedule) {
+    pragma("parallel for" + schedule);
+    out.open(for_header(f));
+    loop_body(f);
+    out.close();
+  }
+
+  // Each thread fences its own stores once, after its last iteration.
+  void streaming_region(const For& f, const std::string& schedule) {
+    pragma("parallel");
+    out.open("");
+    pragma("for nowait" + schedule);
+    out.open(for_header(f));
+    loop_body(f);
+    out.close();
+    fence();
+    out.close();
+  }
+
   // How many of the `collapse` loops are perfectly nested, with bounds that do not depend on the outer ones.
   static int rectangular_depth(const For& f) {
     std::vector<std::string> outer = {f.iterator};
@@ -104,6 +149,7 @@ class OpenmpPrinter : public CPrinter {
   }
 
   bool in_parallel_ = false;
+  bool unfenced_ = false;  // something was streamed outside parallel loops
 };
 
 std::string join(const std::vector<std::string>& items) {
@@ -177,6 +223,7 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
     p.out.comment(statements_of(n));
     p.statements({n});
   }
+  if (p.unfenced()) p.fence();
   p.out.close();
   printed.uses.symbols.clear();
   for (const Symbol& s : program.symbols) {

@@ -124,6 +124,7 @@ struct Store {
   std::int64_t lane_stride = 1;
   ExprPtr mask;
   bool atomic = false;
+  bool stream = false;  // nobody reads it soon: whole vectors may go past the caches
 };
 
 struct Let {

@@ -174,6 +174,7 @@ class Builder {
     const auto [buffer, mapped] = place(s, statement.target, std::move(subscripts));
     store.buffer = buffer;
     store.subscripts = mapped;
+    store.stream = std::count(schedule_.streamed.begin(), schedule_.streamed.end(), buffer) > 0;
     store.update = statement.update;
     store.value = rewrite(substitute(statement.value, by), [&](const ExprPtr& e) { return map_read(s, e); });
     return {make_loop(std::move(store))};

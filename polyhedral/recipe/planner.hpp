@@ -54,6 +54,7 @@ void plan_fusion(GroupPlanner& planner);        // neighbouring nests along thei
 void plan_contraction_of_arrays(GroupPlanner& planner);
 void plan_vectors(GroupPlanner& planner);     // one vector loop a statement
 void plan_threads(GroupPlanner& planner);     // one parallel loop a nest
+void plan_streams(GroupPlanner& planner);     // results larger than the caches go past them
 void plan_gpu_order(GroupPlanner& planner);   // parallel loops outermost, nests apart that have some of their own
 void plan_gpu_memory(GroupPlanner& planner);  // intermediates computed again, or in an output's memory
 void plan_gpu_nests(GroupPlanner& planner);   // nests whose outer loop is sequential: taken apart or rescheduled

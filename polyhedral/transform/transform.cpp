@@ -8,12 +8,12 @@
 namespace facet {
 
 extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kReschedule, kParallelize, kVectorize,
-    kUnroll, kContract, kPromote, kMapGpu, kRecompute, kReuse;
+    kUnroll, kContract, kPromote, kMapGpu, kRecompute, kReuse, kStream;
 
 const std::vector<const Transform*>& all_transforms() {
   static const std::vector<const Transform*> list = {
-      &kFuse,        &kDistribute, &kTile,   &kInterchange, &kSkew,    &kShift,  &kReverse,   &kReschedule,
-      &kParallelize, &kVectorize,  &kUnroll, &kContract,    &kPromote, &kMapGpu, &kRecompute, &kReuse};
+      &kFuse,      &kDistribute, &kTile,     &kInterchange, &kSkew,   &kShift,     &kReverse, &kReschedule, &kParallelize,
+      &kVectorize, &kUnroll,     &kContract, &kPromote,     &kMapGpu, &kRecompute, &kReuse,   &kStream};
   return list;
 }
 

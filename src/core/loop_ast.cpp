@@ -61,6 +61,7 @@ std::string store_text(const Store& s) {
   text += s.update ? " " + to_text(*s.update) + "= " : " = ";
   text += to_text(s.value);
   if (s.atomic) text = "atomic " + text;
+  if (s.stream) text = "stream " + text;
   return text + note(s.statement);
 }
 

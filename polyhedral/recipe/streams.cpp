@@ -1,0 +1,52 @@
+// Policy: results that would not stay in the caches are stored past them.
+//
+// What a group stores altogether is held against the last cache: less than that, and whoever reads it next finds it there. A
+// run of vectors must fill several lines (64 bytes each): a line that is left half full costs more than it saves.
+#include <algorithm>
+
+#include "polyhedral/recipe/planner.hpp"
+
+namespace facet {
+
+namespace {
+
+constexpr double kLeastRunBytes = 256;
+
+// Bytes of the arrays that the group makes for others.
+double stored_bytes(const GroupPlanner& planner) {
+  double bytes = 0;
+  for (const auto& [name, a] : planner.schedule().scop->arrays)
+    if (!a.external && a.live_out) bytes += planner.model().array_bytes(name);
+  return bytes;
+}
+
+// Is every assignment to the array a long run of whole vectors?
+bool in_long_runs(const GroupPlanner& planner, const Array& array) {
+  const Schedule& schedule = planner.schedule();
+  for (const int s : statements_of(schedule.tree)) {
+    const Statement& st = schedule.statement(s);
+    if (st.target != array.name) continue;
+    const std::vector<TreePtr> loops = loops_around(schedule.tree, s);
+    if (st.update || loops.empty() || loops.back()->mark.kind != LoopKind::kVector) return false;
+    if (planner.model().trips(*loops.back(), s) * static_cast<double>(size_bytes(array.dtype)) < kLeastRunBytes) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void plan_streams(GroupPlanner& planner) {
+  const std::vector<CacheLevel>& caches = planner.options().machine.cpu.caches;
+  if (caches.empty()) return;
+  const double stored = stored_bytes(planner), last = static_cast<double>(caches.back().size_bytes);
+  if (stored <= last) return;
+  std::vector<std::string> arrays;
+  for (const auto& [name, a] : planner.schedule().scop->arrays)
+    if (!a.external && a.live_out && in_long_runs(planner, a)) arrays.push_back(name);
+  for (const std::string& name : arrays)
+    planner.attempt(make_step("stream", {{"array", arg(name)}}), "stream", "array " + name,
+                    std::to_string(static_cast<long>(stored / (1 << 20))) + " MiB of results, the last cache holds " +
+                        std::to_string(static_cast<long>(last / (1 << 20))));
+}
+
+}  // namespace facet

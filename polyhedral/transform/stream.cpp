@@ -1,0 +1,70 @@
+// stream: an array's whole vectors are stored past the caches.
+//
+// A plain store reads the line that it overwrites, and keeps it: two transfers for one, and what the caches held is gone. Where
+// nobody reads the array soon and it would not stay in the caches anyway, a third of a copy's traffic goes.
+//
+// The order of instances stays. Values stay right whatever else is done: a thread sees its own stores, and the printed code
+// fences before other threads go on. So the step asks only whether it does what it says: the array is stored in memory by whole
+// vectors, along the innermost subscript of a vector loop, and the group reads it nowhere. Vectors that are masked or not
+// aligned are stored as usual. Known elsewhere as non-temporal stores. After vectorize; GPUs ignore it.
+#include <algorithm>
+
+#include "polyhedral/model.hpp"
+#include "polyhedral/transform/memory_steps.hpp"
+
+namespace facet {
+
+namespace {
+
+// Does statement `s` reach the array's own memory, or a copy of it under the storage maps?
+bool in_memory(const Schedule& schedule, const std::string& array, int s) {
+  for (const StorageMap& m : schedule.storage) {
+    if (m.array != array || s == m.copy_in || s == m.copy_out || (m.reader >= 0 && s != m.reader)) continue;
+    const TreePtr at = m.at >= 0 ? find_loop(schedule.tree, m.at) : schedule.tree;
+    if (m.kind == StorageMap::Kind::kContract || (at && contains(at, s))) return false;
+  }
+  return true;
+}
+
+bool stores_vectors(const Schedule& schedule, int s) {
+  const std::vector<TreePtr> loops = loops_around(schedule.tree, s);
+  if (loops.empty() || loops.back()->mark.kind != LoopKind::kVector) return false;
+  const std::string name = walked_iterator(schedule, *loops.back(), s);
+  return !name.empty() && Model::stride(schedule.statement(s).subscripts, name) == Model::Stride::kUnit;
+}
+
+Schedule apply(const Schedule& schedule, Arguments& args) {
+  const Array* const found = args.array();
+  if (args.problem()) return schedule;
+  const std::string& array = found->name;
+  if (std::count(schedule.streamed.begin(), schedule.streamed.end(), array) > 0)
+    args.refuse("'" + array + "' is streamed already");
+  bool stored = false, vectors = false;
+  for (const int s : statements_of(schedule.tree)) {
+    if (!in_memory(schedule, array, s)) continue;
+    const Statement& st = schedule.statement(s);
+    const bool writes = st.target == array;
+    const bool reads = (writes && st.update) ||
+                       std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+    if (reads) args.refuse("'" + st.name + "' reads '" + array + "' in the group: it belongs in the caches");
+    stored = stored || writes;
+    vectors = vectors || (writes && stores_vectors(schedule, s));
+  }
+  if (!stored) args.refuse("no statement of the group stores '" + array + "' in its own memory");
+  if (!vectors) args.refuse("no vector loop stores '" + array + "' along its innermost subscript", {"vectorize comes first"});
+  if (args.problem()) return schedule;
+  Schedule next = schedule;
+  next.streamed.push_back(array);
+  return next;
+}
+
+}  // namespace
+
+extern const Transform kStream;
+const Transform kStream = {
+    "stream",
+    "An array's whole vectors are stored past the caches, since nobody reads them soon. After vectorize.",
+    {{"array", "array", true, "the array; the group reads it nowhere"}},
+    apply};
+
+}  // namespace facet

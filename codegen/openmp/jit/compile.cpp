@@ -6,6 +6,8 @@
 // No unwind tables, since kernels throw nothing: ORC need not register frames.
 #include "codegen/openmp/jit/compile.hpp"
 
+#include "codegen/openmp/jit/spare.hpp"
+
 #include "clang/Basic/DiagnosticOptions.h"
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
@@ -63,6 +65,7 @@ ObjectCode compile_to_object(const std::string& source, const std::vector<std::s
   }
   invocation->getFrontendOpts().DisableFree = false;
   invocation->getCodeGenOpts().DisableFree = false;
+  spare_vector_code(invocation->getCodeGenOpts());
   invocation->getFrontendOpts().ProgramAction = clang::frontend::EmitObj;
   invocation->getPreprocessorOpts().addRemappedFile(kFileName,
                                                     llvm::MemoryBuffer::getMemBufferCopy(source, kFileName).release());

@@ -2,7 +2,7 @@
 //
 // Masked forms use AVX-512's or AVX2's masked instructions where the element and vector width has one: clang turns lane loops
 // into branches. Lanes that are off are neither read nor written; a load gives them 0. Vectors wider than 64 bytes work on
-// halves. Streamed stores exist for whole registers.
+// halves.
 #include "codegen/openmp/prelude.hpp"
 
 namespace facet {
@@ -87,21 +87,23 @@ std::string masked(DType type, int lanes, bool is_store) {
   return text + "}\n";
 }
 
-// Past the caches, which spares the read of the line that is overwritten. Whole registers at their alignment only; any other
-// vector is stored as usual.
+// Past the caches, which spares the read of the line that is overwritten. Such stores need the alignment of their width: a
+// vector that has not goes in halves, down to 16 bytes, the alignment that memory from malloc has.
 std::string stream(DType type, int lanes) {
   const std::int64_t bytes = size_bytes(type) * lanes;
   std::string text =
-      "\n// Past the caches: nobody reads it soon. Where p is not aligned to the vector, as any other store.\n"
+      "\n// Past the caches: nobody reads it soon. What is not aligned is stored as usual.\n"
       "$FN void stream_$S($E* p, $T x) {\n";
-  const std::string aligned = "  if (((uintptr_t)p & " + std::to_string(bytes - 1) + ") == 0) {\n    ";
-  text += "#if defined(__clang__)\n" + aligned + "__builtin_nontemporal_store(x, ($T*)p);\n    return;\n  }\n";
   const char* const condition = bytes == 16 ? "__SSE__" : bytes == 32 ? "__AVX__" : bytes == 64 ? "__AVX512F__" : "";
   if (*condition)
-    text += std::string("#elif defined(") + condition + ")\n  typedef float Native __attribute__((vector_size(" +
-            std::to_string(bytes) + ")));\n" + aligned + "__builtin_ia32_movntps" +
-            (bytes == 16 ? "" : std::to_string(8 * bytes)) + "((float*)p, (Native)x);\n    return;\n  }\n";
-  return text + "#endif\n  store_$S(p, x);\n}\n";
+    text += std::string("#if defined(") + condition + ")\n  typedef float Native __attribute__((vector_size(" +
+            std::to_string(bytes) + ")));\n  if (((uintptr_t)p & " + std::to_string(bytes - 1) +
+            ") == 0) {\n#if defined(__clang__)\n    __builtin_nontemporal_store((Native)x, (Native*)p);\n#else\n    "
+            "__builtin_ia32_movntps" +
+            (bytes == 16 ? "" : std::to_string(8 * bytes)) + "((float*)p, (Native)x);\n#endif\n    return;\n  }\n#endif\n";
+  if (bytes <= 16) return text + "  store_$S(p, x);\n}\n";
+  return text +
+         "  stream_$H(p, __builtin_shufflevector(x, x, $LOW));\n  stream_$H(p + $HALF, __builtin_shufflevector(x, x, $HIGH));\n}\n";
 }
 
 std::string load_masked(DType type, int lanes) { return masked(type, lanes, false); }

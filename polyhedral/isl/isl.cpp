@@ -199,6 +199,16 @@ std::pair<std::int64_t, std::int64_t> distance_range(const isl::map& pairs, cons
   return first_dimension_range(isl_map_deltas(isl_map_apply_range(values, isl_map_from_pw_aff(g.copy()))));
 }
 
+std::optional<std::int64_t> least_distance(const isl::map& pairs, const isl::pw_aff& f, const isl::pw_aff& g) {
+  if (pairs.is_empty()) return 0;
+  isl_map* values = isl_map_apply_domain(pairs.copy(), isl_map_from_pw_aff(f.copy()));
+  isl_val* low = isl_set_dim_min_val(isl_map_deltas(isl_map_apply_range(values, isl_map_from_pw_aff(g.copy()))), 0);
+  std::optional<std::int64_t> least;
+  if (low && isl_val_is_int(low) == isl_bool_true) least = isl_val_get_num_si(low);
+  isl_val_free(low);
+  return least;
+}
+
 std::optional<Point> smallest_point(const isl::set& set) {
   if (set.is_empty()) return std::nullopt;
   const unsigned np = static_cast<unsigned>(isl_set_dim(set.get(), isl_dim_param));

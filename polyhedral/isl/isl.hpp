@@ -81,6 +81,8 @@ isl::map compare_map(const isl::pw_aff& f, Compare op, const isl::pw_aff& g);
 
 // Smallest and largest g(j) - f(i) over all pairs { i -> j } and all parameters; {0, -1} when there is none or no bound.
 std::pair<std::int64_t, std::int64_t> distance_range(const isl::map& pairs, const isl::pw_aff& f, const isl::pw_aff& g);
+// The smallest of them alone; of no pairs 0, nullopt when there is no bound.
+std::optional<std::int64_t> least_distance(const isl::map& pairs, const isl::pw_aff& f, const isl::pw_aff& g);
 
 // A point of a set with its parameters: the lexicographically smallest, parameters first; nullopt when empty. Of a relation:
 // the coordinates of its domain first, then of its range.

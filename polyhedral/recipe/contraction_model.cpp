@@ -23,19 +23,13 @@ constexpr double kLoadsPerCycle = 2;
 constexpr double kL2BytesPerCycle = 32;
 constexpr std::int64_t kMaxColumns = 4;
 
-// The product's two reads when the value is read * read (conversions allowed around them).
+// The product's two reads when the value is read * read (conversions, signs and scalar factors allowed around them).
 bool product_of_reads(const ExprPtr& value, std::vector<const Expr*>* reads) {
-  const auto plain = [](ExprPtr e) {
-    while (e->op == Op::kCast) e = e->args[0];
-    return e;
-  };
-  const ExprPtr v = plain(value);
-  if (v->op != Op::kMul) return false;
-  for (const ExprPtr& a : v->args) {
-    const ExprPtr r = plain(a);
-    if (r->op != Op::kRead) return false;
-    reads->push_back(r.get());
-  }
+  if (value->op == Op::kCast || value->op == Op::kNeg) return product_of_reads(value->args[0], reads);
+  if (value->op == Op::kMul) return product_of_reads(value->args[0], reads) && product_of_reads(value->args[1], reads);
+  if (value->op == Op::kLiteral || (value->op == Op::kRead && value->args.empty())) return true;
+  if (value->op != Op::kRead) return false;
+  reads->push_back(value.get());
   return true;
 }
 
@@ -48,7 +42,8 @@ double filled(double size, std::int64_t tile) {
 
 std::optional<Contraction> recognise_contraction(const Statement& s, int number, const Model& model) {
   std::vector<const Expr*> reads;
-  if (!s.update || *s.update != ReduceKind::kSum || !product_of_reads(s.value, &reads)) return std::nullopt;
+  if (!s.update || *s.update != ReduceKind::kSum || !product_of_reads(s.value, &reads) || reads.size() != 2)
+    return std::nullopt;
   Contraction c;
   c.statement = number;
   for (const std::string& name : s.iterators)

@@ -12,6 +12,9 @@ namespace facet {
 
 namespace {
 
+// Of a thread's stack (8 MiB, 4 of OpenMP's helpers), for a box that is this large at the largest sizes only.
+constexpr double kMostStack = 1 << 20;
+
 // The loops of a nest above its first sequence or leaf, as named by `statement`.
 std::vector<std::string> outer_loops(const TreePtr& nest, int statement) {
   std::vector<std::string> names;
@@ -158,6 +161,25 @@ void plan_fusion(GroupPlanner& planner) {
   }
 }
 
+namespace {
+
+// Does a loop become parallel by giving each iteration its own array?
+bool frees_a_loop(const GroupPlanner& planner, const Schedule& contracted) {
+  bool frees = false;
+  const int at = contracted.storage.back().at;
+  const Result<Done> asked = guarded("contraction policy", planner.budget(), [&] {
+    const TreePtr loop = at < 0 ? nullptr : find_loop(contracted.tree, at);
+    if (!loop) return;
+    for (const TreePtr& l : loops_around(contracted.tree, loop->member.begin()->first)) {
+      frees = frees || (carries_dependence(planner.schedule(), l->id, true) && !carries_dependence(contracted, l->id, true));
+      if (l->id == at) break;
+    }
+  });
+  return asked && frees;
+}
+
+}  // namespace
+
 void plan_contraction_of_arrays(GroupPlanner& planner) {
   // One tile of an intermediate on a thread's stack, well inside L2; on a GPU, in a block's shared memory.
   const bool for_gpu = planner.options().target == "cuda";
@@ -182,7 +204,8 @@ void plan_contraction_of_arrays(GroupPlanner& planner) {
     }
     if (!constant) {
       planner.decline("contraction", "array " + name, "its box has no constant size");
-    } else if (bytes > most_bytes) {
+    } else if (bytes > most_bytes && (for_gpu || bytes > kMostStack || planner.model().array_bytes(name) > most_bytes ||
+                                      !frees_a_loop(planner, *trial.schedule))) {
       planner.decline("contraction", "array " + name,
                       "its box of " + std::to_string(static_cast<long>(bytes)) + " bytes is over the limit of " +
                           std::to_string(static_cast<long>(most_bytes)));

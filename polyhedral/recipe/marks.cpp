@@ -1,5 +1,6 @@
 // Policy: one vector loop a statement, one parallel loop a nest.
 #include <algorithm>
+#include <cmath>
 
 #include "polyhedral/recipe/planner.hpp"
 
@@ -13,6 +14,9 @@ constexpr double kOperationNs = 0.25;
 
 // A piece of a lone loop: long enough for whole vectors, short enough that every thread gets several.
 constexpr std::int64_t kPiece = 4096;
+
+constexpr std::int64_t kLeastColumns = 64;  // whole lines and vectors for each thread
+constexpr int kManyGathers = 1000;          // of an axis that does not serve
 
 double work_us(const GroupPlanner& planner, const TreePtr& nest) {
   const Model model = planner.model();
@@ -56,6 +60,13 @@ DType widest_type(const Statement& s) {
     if (e.op == Op::kRead && size_bytes(e.type) > size_bytes(t)) t = e.type;
   });
   return t;
+}
+
+// Reads that are neither contiguous nor fixed along the iterator: each is a gather.
+int gathers(const Statement& s, const std::string& name) {
+  int n = 0;
+  walk(s.value, [&](const Expr& e) { n += e.op == Op::kRead && Model::stride(e.args, name) == Model::Stride::kOther; });
+  return n;
 }
 
 // Is iterator `name` a good lane axis for the statement: writes contiguous (or a reduction over it), reads contiguous or fixed?
@@ -108,7 +119,7 @@ void vectorize_leaf(GroupPlanner& planner, int statement) {
                   "vector", subject, "contiguous along the innermost loop");
 }
 
-// Sinks the best lane axis of a perfect chain to the innermost place.
+// Sinks the best lane axis to the innermost place: the one with the fewest gathers.
 void sink_unit_stride(GroupPlanner& planner, int statement) {
   const Schedule& schedule = planner.schedule();
   const Statement& s = schedule.statement(statement);
@@ -116,11 +127,12 @@ void sink_unit_stride(GroupPlanner& planner, int statement) {
   if (loops.size() < 2 || loops.back()->mark.kind != LoopKind::kSerial) return;
   std::string why;
   const std::string inner_name = walked_iterator(schedule, *loops.back(), statement);
-  if (!inner_name.empty() && good_lanes(s, inner_name, &why)) return;
-  for (std::size_t k = loops.size() - 1; k-- > 0;) {
+  const bool inner_good = !inner_name.empty() && good_lanes(s, inner_name, &why);
+  int fewest = inner_good ? gathers(s, inner_name) : kManyGathers;
+  for (std::size_t k = loops.size() - 1; k-- > 0 && fewest > 0;) {
     if (loops[k]->mark.kind != LoopKind::kSerial) break;
     const std::string name = walked_iterator(schedule, *loops[k], statement);
-    if (name.empty() || !good_lanes(s, name, &why)) continue;
+    if (name.empty() || !good_lanes(s, name, &why) || gathers(s, name) >= fewest) continue;
     std::vector<Step> steps;
     std::vector<std::string> order;
     for (std::size_t m = k + 1; m < loops.size(); ++m) order.push_back(loops[m]->names.at(statement));
@@ -128,8 +140,44 @@ void sink_unit_stride(GroupPlanner& planner, int statement) {
     if (loops[k]->children[0] != loops[k + 1] || statements_of(loops[k]).size() > 1)
       steps.push_back(make_step("distribute", {{"statement", arg(s.name)}, {"loop", arg(loops[k]->names.at(statement))}}));
     steps.push_back(make_step("interchange", {{"statement", arg(s.name)}, {"order", arg(order)}}));
-    planner.attempt_all(steps, "vector", "loop " + name + " of " + s.name, "sunk to the innermost place: contiguous along it");
-    return;
+    if (planner.attempt_all(steps, "vector", "loop " + name + " of " + s.name,
+                            "sunk to the innermost place: contiguous along it"))
+      return;
+  }
+}
+
+// A reduction's loop outside keeps its nest from the threads: columns of the innermost loop, which carries nothing, for them.
+//     for j { for i  x[i] += a[j, i] * y[j] }      -->      for i0 (parallel) { for j { for i in block i0  x[i] += .. } }
+void cut_columns(GroupPlanner& planner) {
+  if (planner.threads() < 2) return;
+  for (const TreePtr& nest : nests_of(planner.schedule().tree)) {
+    std::vector<TreePtr> chain;
+    for (TreePtr t = nest; t->kind == Tree::Kind::kLoop; t = t->children[0]) chain.push_back(t);
+    if (chain.size() < 2 || chain.back()->children[0]->kind != Tree::Kind::kLeaf) continue;
+    if (work_us(planner, nest) < needed_us(planner)) continue;
+    const int statement = chain.back()->children[0]->statement;
+    bool blocked = true, free = false;
+    for (const TreePtr& l : chain) blocked = blocked && l->mark.kind == LoopKind::kSerial;
+    const Result<Done> asked = guarded("columns for threads", planner.budget(), [&] {
+      for (const TreePtr& l : chain)
+        if (l != chain.back()) blocked = blocked && carries_dependence(planner.schedule(), l->id, true);
+      free = blocked && !carries_dependence(planner.schedule(), chain.back()->id, true);
+    });
+    const double trips = planner.model().trips(*chain.back(), statement);
+    if (!asked || !free || trips < kLeastColumns * planner.threads()) continue;
+    const double each = trips / planner.threads() / kLeastColumns;
+    const std::int64_t columns = kLeastColumns * static_cast<std::int64_t>(std::ceil(each));
+    const std::string owner = planner.schedule().statement(statement).name, inner = chain.back()->names.at(statement);
+    std::vector<std::string> order{inner + "0"};
+    for (const TreePtr& l : chain)
+      if (l != chain.back()) order.push_back(l->names.at(statement));
+    planner.attempt_all({make_step("tile", {{"statement", arg(owner)},
+                                            {"loops", arg(std::vector<std::string>{inner})},
+                                            {"names", arg(std::vector<std::string>{inner + "0"})},
+                                            {"sizes", arg(std::vector<std::int64_t>{columns})}}),
+                         make_step("interchange", {{"statement", arg(owner)}, {"order", arg(order)}})},
+                        "tile", "loop " + inner + " of " + owner,
+                        "columns for the threads: the loops outside carry a dependence");
   }
 }
 
@@ -141,39 +189,51 @@ void plan_vectors(GroupPlanner& planner) {
   for (const int s : statements_of(planner.schedule().tree))
     if (!copies(s)) sink_unit_stride(planner, s);
   cut_lone_loops(planner);
+  cut_columns(planner);
   for (const int s : statements_of(planner.schedule().tree))
     if (!copies(s)) vectorize_leaf(planner, s);
 }
+
+namespace {
+
+std::string loop_of(const GroupPlanner& planner, const TreePtr& loop) {
+  const int first = statements_of(loop).front();
+  return "loop " + loop->names.at(first) + " of " + planner.schedule().statement(first).name;
+}
+
+// The outermost loops that carry nothing and have work for every thread: of a chain the first, and where it ends in several
+// nests the first of each. `entries`: how often the loops around start it.
+void share_out(GroupPlanner& planner, const TreePtr& tree, double entries) {
+  if (tree->kind == Tree::Kind::kLeaf) return;
+  if (tree->kind == Tree::Kind::kSequence) {
+    for (const TreePtr& c : tree->children) share_out(planner, c, entries);
+    return;
+  }
+  if (tree->mark.kind != LoopKind::kSerial) return;
+  const double work = work_us(planner, tree) / entries, needed = needed_us(planner);
+  if (work < needed)
+    return planner.decline("parallel", loop_of(planner, tree),
+                           "about " + std::to_string(static_cast<long>(work)) + " us of work, threads pay from " +
+                               std::to_string(static_cast<long>(needed)));
+  const auto [statement, name] = address_of(planner.schedule(), tree);
+  const double trips = planner.model().trips(*tree, statement < 0 ? statements_of(tree).front() : statement);
+  if (statement >= 0 && trips >= 2) {
+    const std::string owner = planner.schedule().statement(statement).name;
+    if (planner.attempt(make_step("parallelize", {{"statement", arg(owner)}, {"loop", arg(name)}}), "parallel",
+                        "loop " + name + " of " + owner, std::to_string(static_cast<long>(trips)) + " independent iterations"))
+      return;
+  }
+  share_out(planner, tree->children[0], entries * std::max(1.0, trips));
+}
+
+}  // namespace
 
 void plan_threads(GroupPlanner& planner) {
   if (planner.threads() < 2) return planner.decline("parallel", "all nests", "one thread");
   for (const TreePtr& nest : nests_of(planner.schedule().tree)) {
     bool marked = false;
     for_each_loop(nest, [&](const Tree& l) { marked = marked || l.mark.kind == LoopKind::kParallel; });
-    if (marked || nest->kind != Tree::Kind::kLoop) continue;
-    const Model model = planner.model();
-    const double work = work_us(planner, nest), needed = needed_us(planner);
-    const int first = statements_of(nest).front();
-    const std::string subject = "loop " + nest->names.at(first) + " of " + planner.schedule().statement(first).name;
-    if (work < needed) {
-      planner.decline("parallel", subject,
-                      "about " + std::to_string(static_cast<long>(work)) + " us of work, threads pay from " +
-                          std::to_string(static_cast<long>(needed)));
-      continue;
-    }
-    // The outermost loop of the chain that carries nothing and has work for every thread.
-    for (TreePtr t = nest; t->kind == Tree::Kind::kLoop; t = t->children[0]) {
-      if (t->mark.kind != LoopKind::kSerial) break;
-      const auto [statement, name] = address_of(planner.schedule(), t);
-      if (statement < 0) continue;
-      const double trips = model.trips(*t, statement);
-      if (trips < 2) continue;
-      const std::string owner = planner.schedule().statement(statement).name;
-      if (planner.attempt(make_step("parallelize", {{"statement", arg(owner)}, {"loop", arg(name)}}), "parallel",
-                          "loop " + name + " of " + owner,
-                          std::to_string(static_cast<long>(trips)) + " independent iterations"))
-        break;
-    }
+    if (!marked) share_out(planner, nest, 1);
   }
 }
 

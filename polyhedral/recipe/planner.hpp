@@ -52,6 +52,7 @@ class GroupPlanner {
 void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: cache and register tiles, packing
 void plan_fusion(GroupPlanner& planner);        // neighbouring nests along their data flow
 void plan_contraction_of_arrays(GroupPlanner& planner);
+void plan_time_tiles(GroupPlanner& planner);  // stencils: tiles over time in wavefronts
 void plan_vectors(GroupPlanner& planner);     // one vector loop a statement
 void plan_threads(GroupPlanner& planner);     // one parallel loop a nest
 void plan_streams(GroupPlanner& planner);     // results larger than the caches go past them

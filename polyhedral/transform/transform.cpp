@@ -7,13 +7,13 @@
 
 namespace facet {
 
-extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kReschedule, kParallelize, kVectorize,
-    kUnroll, kContract, kPromote, kMapGpu, kRecompute, kReuse, kStream;
+extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kEmbed, kReschedule, kParallelize,
+    kVectorize, kUnroll, kContract, kPromote, kMapGpu, kRecompute, kReuse, kStream;
 
 const std::vector<const Transform*>& all_transforms() {
   static const std::vector<const Transform*> list = {
-      &kFuse,      &kDistribute, &kTile,     &kInterchange, &kSkew,   &kShift,     &kReverse, &kReschedule, &kParallelize,
-      &kVectorize, &kUnroll,     &kContract, &kPromote,     &kMapGpu, &kRecompute, &kReuse,   &kStream};
+      &kFuse,        &kDistribute, &kTile,   &kInterchange, &kSkew,    &kShift,  &kReverse,   &kEmbed, &kReschedule,
+      &kParallelize, &kVectorize,  &kUnroll, &kContract,    &kPromote, &kMapGpu, &kRecompute, &kReuse, &kStream};
   return list;
 }
 

@@ -1,0 +1,270 @@
+// Policy: tiles over time for stencils, in wavefronts on threads, whole rows inside.
+//
+// A loop over time t around nests that walk the same arrays again and again fetches them from memory in every step. Where each
+// dependence reaches a bounded way back in space, the space loops can be skewed until none reaches back at all; t and the
+// skewed loops are then tiled together:
+//
+//     for t {                                       for w                          wavefronts: tile of i + tile of t
+//       for i for j  B[i,j] = f(A)                    for tt (parallel)            tiles of t
+//       for i for j  A[i,j] = g(B) }      -->           for t in tt
+//                                                         for i in w - tt {        i + 2t for the first, i + 2t + 1 for the
+//                                                         second
+//                                                           for j  B[i - 2t, j] = ..
+//                                                           for j  A[i - 2t - 1, j] = .. }
+//
+// The innermost loop stays whole: rows keep their vectors. Statements on the border, which have fewer loops, are embedded.
+// For each space loop the smallest factor c is taken for which shifts s exist with
+//     min over pairs (S, T) of  (i_T + c t_T) - (i_S + c t_S)  +  s_T - s_S  >=  0        for all dependences S -> T;
+// the shifts are longest paths (Bellman and Ford). Whether tiles pay is the model's business (time_tile_model).
+// Not handled: dependences of unbounded reach (adi, floyd-warshall), loops whose bounds depend on each other's.
+// Source: Wolfe, Loop skewing: the wavefront method revisited, IJPP 1986; Bondhugula et al., PLDI 2008 (permutable bands).
+#include "polyhedral/recipe/time_tiles.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "polyhedral/affine.hpp"
+#include "polyhedral/legality.hpp"
+#include "polyhedral/recipe/planner.hpp"
+
+namespace facet {
+
+namespace {
+
+constexpr std::int64_t kMostFactor = 4;
+constexpr double kOperationNs = 0.25;
+constexpr double kLatencyNs = 2;  // an operation of a row that waits for the one before
+
+// The nests below the loop over time: chains of loops around one statement each.
+struct Part {
+  int statement = -1;
+  std::vector<TreePtr> loops;  // outermost first, the loop over time not among them
+  std::size_t missing = 0;     // loops that the deepest part has and this one has not: it is embedded in them
+};
+
+struct Alignment {
+  std::int64_t factor = 0;
+  std::vector<std::int64_t> shifts;  // of each part
+};
+
+class TimeTiles {
+ public:
+  TimeTiles(GroupPlanner& planner, TreePtr nest) : planner_(planner), time_(std::move(nest)) {}
+
+  void run() {
+    if (!find_parts()) return;
+    const std::string subject = "loop " + time_->names.at(parts_[0].statement) + " of " + name(0);
+    const Result<Done> asked = guarded("time tiles", planner_.budget().part(0.5), [&] {
+      find_facts();
+      if (enough()) find_alignments();
+    });
+    if (!asked) return planner_.decline("budget", subject, asked.errors()[0].message);
+    if (!enough()) return;
+    if (alignments_.empty()) return planner_.decline("time tiles", subject, "a dependence reaches back without bound in space");
+    const TimeTile tile = choose_time_tile(planner_.options().machine.cpu, planner_.threads(), facts_);
+    const std::string times = text(tile.tiled_us) + " us in tiles, " + text(tile.plain_us) + " us step by step";
+    if (tile.steps == 0)
+      return planner_.decline(
+          "time tiles", subject,
+          "the model sees no gain: " + text(tile.plain_us) + " us step by step, " + text(facts_.bytes) + " bytes");
+    planner_.attempt_all(steps(tile), "time tiles", subject, times);
+  }
+
+ private:
+  const Schedule& now() const { return planner_.schedule(); }
+  const std::string& name(std::size_t part) const { return now().statement(parts_[part].statement).name; }
+  static std::string text(double x) { return std::to_string(static_cast<long>(x)); }
+  const std::string& time_name(std::size_t part) const { return time_->names.at(parts_[part].statement); }
+
+  bool find_parts() {
+    if (time_->kind != Tree::Kind::kLoop) return false;
+    bool plain = true;
+    for_each_loop(time_,
+                  [&](const Tree& l) { plain = plain && l.mark.kind == LoopKind::kSerial && !l.comment.starts_with("tile"); });
+    if (!plain) return false;
+    const TreePtr& body = time_->children[0];
+    std::size_t deepest = 0;
+    for (const TreePtr& child : body->kind == Tree::Kind::kSequence ? body->children : std::vector<TreePtr>{body}) {
+      Part part;
+      TreePtr t = child;
+      for (; t->kind == Tree::Kind::kLoop; t = t->children[0]) part.loops.push_back(t);
+      if (t->kind != Tree::Kind::kLeaf) return false;
+      part.statement = t->statement;
+      deepest = std::max(deepest, part.loops.size());
+      parts_.push_back(std::move(part));
+    }
+    for (Part& part : parts_) {
+      part.missing = deepest - part.loops.size();
+      if (part.loops.empty()) return false;
+    }
+    depth_ = deepest;
+    return depth_ >= 2;
+  }
+
+  const Part& full() const {
+    return *std::find_if(parts_.begin(), parts_.end(), [](const Part& p) { return p.missing == 0; });
+  }
+
+  // Is this a loop over time at all? It carries something, and walks the arrays more than a few times.
+  bool enough() const { return carried_ && facts_.steps >= 8 && same_names_; }
+
+  void find_facts() {
+    const std::map<int, Carried> carried = carried_dependences(now());
+    carried_ = carried.at(time_->id).other;
+    const Model model = planner_.model();
+    facts_.steps = model.trips(*time_, parts_[0].statement);
+    facts_.parallel = true;
+    std::set<std::string> arrays;
+    for (const Part& part : parts_) {
+      const Statement& s = now().statement(part.statement);
+      arrays.insert(s.target);
+      for (const Access& a : s.reads) arrays.insert(a.array);
+      double points = 1, rows = 1;
+      for (const TreePtr& l : part.loops) {
+        points *= model.trips(*l, part.statement);
+        if (l != part.loops.back()) rows *= model.trips(*l, part.statement);
+        same_names_ = same_names_ && l->names.at(part.statement) != time_->names.at(part.statement);
+      }
+      const bool serial = !carried.at(part.loops.back()->id).none();
+      const double lanes = planner_.options().machine.cpu.vector_bytes / static_cast<double>(size_bytes(s.value->type));
+      facts_.step_us +=
+          points * (1 + Model::operations(s)) * (serial ? kLatencyNs : kOperationNs / std::max(1.0, lanes)) / 1000;
+      facts_.rows += rows;
+      if (part.missing == 0) facts_.parallel = facts_.parallel && carried.at(part.loops[0]->id).none();
+    }
+    for (const std::string& a : arrays) facts_.bytes += model.array_bytes(a);
+    const Part& all = full();
+    for (std::size_t k = 0; k + 1 < depth_; ++k) facts_.extents.push_back(model.trips(*all.loops[k], all.statement));
+  }
+
+  // The member of space loop k for a part: of a part that has no such loop, zero.
+  isl::pw_aff member(const Part& part, std::size_t k) const {
+    if (k < part.missing) return multiply(time_->member.at(part.statement), 0);
+    return part.loops[k - part.missing]->member.at(part.statement);
+  }
+
+  void find_alignments() {
+    for (std::size_t k = 0; k + 1 < depth_; ++k) {
+      std::optional<Alignment> found;
+      for (std::int64_t factor = 0; factor <= kMostFactor && !found; ++factor) found = align(k, factor);
+      if (!found) break;
+      facts_.steepness.push_back(found->factor);
+      alignments_.push_back(*found);
+    }
+    facts_.extents.resize(alignments_.size());
+  }
+
+  // The smallest distance of each dependence along loop k when skewed by `factor`; shifts that leave none negative.
+  std::optional<Alignment> align(std::size_t k, std::int64_t factor) const {
+    struct Edge {
+      std::size_t from, to;
+      std::int64_t least;
+    };
+    std::vector<Edge> edges;
+    for (const Dependence& d : *now().dependences) {
+      const std::size_t from = part_of(d.source), to = part_of(d.sink);
+      if (from == parts_.size() || to == parts_.size()) continue;
+      const auto skewed = [&](std::size_t p) {
+        return member(parts_[p], k).add(multiply(time_->member.at(parts_[p].statement), factor));
+      };
+      const std::optional<std::int64_t> least = least_distance(d.relation, skewed(from), skewed(to));
+      if (!least) return std::nullopt;
+      edges.push_back({from, to, *least});
+    }
+    Alignment a{factor, std::vector<std::int64_t>(parts_.size(), 0)};
+    for (std::size_t round = 0; round <= parts_.size(); ++round) {
+      bool changed = false;
+      for (const Edge& e : edges) {
+        if (a.shifts[e.to] >= a.shifts[e.from] - e.least) continue;
+        a.shifts[e.to] = a.shifts[e.from] - e.least;
+        changed = true;
+      }
+      if (!changed) return a;
+    }
+    return std::nullopt;
+  }
+
+  std::size_t part_of(int statement) const {
+    const auto it = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.statement == statement; });
+    return static_cast<std::size_t>(it - parts_.begin());
+  }
+
+  std::string loop_name(std::size_t part, std::size_t k) const {
+    const Part& p = parts_[part];
+    if (k >= p.missing) return p.loops[k - p.missing]->names.at(p.statement);
+    const Part& all = full();
+    return all.loops[k]->names.at(all.statement) + "_border";
+  }
+
+  std::vector<Step> steps(const TimeTile& tile) const {
+    std::vector<Step> list;
+    const std::size_t tiled = tile.sizes.size();
+    std::vector<std::string> statements;
+    ArgumentMap shared;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      statements.push_back(name(p));
+      std::vector<std::string> names;
+      for (std::size_t k = 0; k < tiled; ++k) {
+        names.push_back(loop_name(p, k));
+        add_alignment(p, k, &list);
+      }
+      shared[name(p)] = arg(names);
+    }
+    if (parts_.size() > 1) list.push_back(make_step("fuse", {{"statements", arg(statements)}, {"loops", arg(shared)}}));
+    std::vector<std::string> loops{time_name(0)}, names{time_name(0) + "t"};
+    std::vector<std::int64_t> sizes{tile.steps};
+    for (std::size_t k = 0; k < tiled; ++k) {
+      loops.push_back(loop_name(0, k));
+      names.push_back(loop_name(0, k) + "t");
+      sizes.push_back(tile.sizes[k]);
+    }
+    const Argument first = arg(name(0));
+    list.push_back(
+        make_step("tile", {{"statement", first}, {"loops", arg(loops)}, {"sizes", arg(sizes)}, {"names", arg(names)}}));
+    if (planner_.threads() < 2) return list;
+    list.push_back(make_step("skew", {{"statement", first}, {"loop", arg(names[1])}, {"by", arg(names[0])}}));
+    list.push_back(
+        make_step("interchange", {{"statement", first}, {"order", arg(std::vector<std::string>{names[1], names[0]})}}));
+    list.push_back(make_step("parallelize", {{"statement", first}, {"loop", arg(names[0])}}));
+    return list;
+  }
+
+  // Embeds, skews and shifts loop k of a part.
+  void add_alignment(std::size_t p, std::size_t k, std::vector<Step>* list) const {
+    const Argument statement = arg(name(p)), loop = arg(loop_name(p, k));
+    const Part& part = parts_[p];
+    if (k < part.missing)
+      list->push_back(make_step(
+          "embed", {{"statement", statement}, {"loop", loop}, {"around", arg(part.loops[0]->names.at(part.statement))}}));
+    if (alignments_[k].factor != 0)
+      list->push_back(make_step(
+          "skew",
+          {{"statement", statement}, {"loop", loop}, {"by", arg(time_name(p))}, {"factor", arg(alignments_[k].factor)}}));
+    if (alignments_[k].shifts[p] != 0)
+      list->push_back(
+          make_step("shift", {{"statement", statement}, {"loop", loop}, {"offset", arg(alignments_[k].shifts[p])}}));
+  }
+
+  GroupPlanner& planner_;
+  TreePtr time_;
+  std::vector<Part> parts_;
+  std::size_t depth_ = 0;
+  bool carried_ = false, same_names_ = true;
+  TimeNest facts_;
+  std::vector<Alignment> alignments_;
+};
+
+}  // namespace
+
+void plan_time_tiles(GroupPlanner& planner) {
+  const TreePtr root = planner.schedule().tree;
+  std::vector<int> first;
+  for (const TreePtr& nest : root->kind == Tree::Kind::kSequence ? root->children : std::vector<TreePtr>{root})
+    first.push_back(statements_of(nest).front());
+  for (const int s : first) {
+    const std::vector<TreePtr> loops = loops_around(planner.schedule().tree, s);
+    if (!loops.empty()) TimeTiles(planner, loops.front()).run();
+  }
+}
+
+}  // namespace facet

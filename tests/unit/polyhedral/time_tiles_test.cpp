@@ -117,9 +117,12 @@ TEST(Embed, GivesANestALoopOfOneIteration) {
   EXPECT_TRUE(judge(p, R"({"do": "embed", "statement": "A", "loop": "i", "around": "j", "at": 2},
                           {"do": "skew", "statement": "A", "loop": "i", "by": "t"})")
                   .legal);
+  // The border's loop takes part in tiles: blocks of four values of t + 2.
   const std::string tiled = loops_text(p, R"({"do": "embed", "statement": "A", "loop": "i", "around": "j", "at": 2},
-      {"do": "skew", "statement": "A", "loop": "i", "by": "t"}, {"do": "tile", "statement": "A", "loops": ["i"], "sizes": [4], "names": ["it"]})");
-  EXPECT_NE(tiled.find("2 / 4"), std::string::npos) << tiled;
+      {"do": "skew", "statement": "A", "loop": "i", "by": "t"},
+      {"do": "tile", "statement": "A", "loops": ["i"], "sizes": [4], "names": ["it"]},
+      {"do": "interchange", "statement": "A", "order": ["it", "t"]})");
+  EXPECT_NE(tiled.find("A.it"), std::string::npos) << tiled;
   const LegalReport twice = judge(p, R"({"do": "embed", "statement": "A", "loop": "j"})");
   EXPECT_FALSE(twice.legal);
   EXPECT_NE(twice.message.find("a loop named 'j' exists already"), std::string::npos) << twice.message;

@@ -36,15 +36,50 @@ std::string shape_text(const Array& a) {
   return "[" + text + "]";
 }
 
+// A union that grows by one set at a time. Neighbours become one set where isl sees it (the 5,000 parts of a concat are a
+// single box in the end), and sets are joined in pairs of equal age, so that n of them cost n log n and not n^2.
+class GrowingSet {
+ public:
+  void add(const isl::set& s) {
+    parts_.push_back({1, s});
+    for (std::size_t n = parts_.size(); n >= 2 && parts_[n - 2].age == parts_[n - 1].age; --n) {
+      isl::set both = parts_[n - 2].set.unite(parts_[n - 1].set);
+      if (both.n_basic_set() <= kMostToCoalesce) both = both.coalesce();
+      parts_[n - 2] = {parts_[n - 2].age * 2, both};
+      parts_.pop_back();
+    }
+  }
+  bool meets(const isl::set& s) const {
+    return std::any_of(parts_.begin(), parts_.end(), [&](const Part& p) { return !p.set.is_disjoint(s); });
+  }
+  isl::set all(isl::set start) const {
+    for (const Part& p : parts_) start = start.unite(p.set);
+    return start.n_basic_set() <= kMostToCoalesce ? start.coalesce() : start;
+  }
+
+ private:
+  static constexpr unsigned kMostToCoalesce = 64;  // coalescing looks at pairs
+  struct Part {
+    std::size_t age;  // how many sets it is made of
+    isl::set set;
+  };
+  std::vector<Part> parts_;
+};
+
 class Validator {
  public:
   Validator(const Program& program, const ReaderIndex& readers, const Node& node, const Scop& scop)
-      : program_(program), readers_(readers), node_(node), scop_(scop) {}
+      : program_(program), readers_(readers), node_(node), scop_(scop) {
+    for (const Statement& s : scop.statements) {
+      writers_of_[s.target].push_back(&s);
+      for (const Access& a : s.reads) reads_of_[a.array].push_back({&s, &a});
+    }
+  }
 
   Diagnostics run() {
     for (const Statement& s : scop_.statements) bounds(s);
     for (const auto& [name, array] : scop_.arrays)
-      if (!array.scalar) definedness(array);
+      if (!array.scalar && !(array.external && !array.in_place && writers_of_[name].empty())) definedness(array);
     return std::move(problems_);
   }
 
@@ -75,28 +110,31 @@ class Validator {
   }
 
   void definedness(const Array& array) {
-    isl::set written = empty_like(box(array));
-    std::vector<const Statement*> plain;
-    for (const Statement& s : scop_.statements) {
-      if (s.target != array.name) continue;
-      const isl::set range = s.write.relation.range();
-      if (!s.update && !array.in_place) {
-        for (const Statement* other : plain) overlap(array, *other, s);
-        plain.push_back(&s);
-      }
-      written = written.unite(range);
+    const std::vector<const Statement*>& writers = writers_of_[array.name];
+    GrowingSet growing;
+    for (std::size_t n = 0; n < writers.size(); ++n) {
+      const isl::set range = writers[n]->write.relation.range();
+      if (plain(array, *writers[n]) && growing.meets(range)) overlaps(array, writers, n);
+      growing.add(range);
     }
     if (array.external) return;
+    const isl::set written = growing.all(empty_like(box(array)));
     if (!array.in_place)
-      for (const Statement& s : scop_.statements)
-        for (const Access& a : s.reads)
-          if (a.array == array.name) undefined_read(s, a, written);
+      for (const auto& [statement, access] : reads_of_[array.name]) undefined_read(*statement, *access, written);
     const bool output = readers_.outputs.count(array.name) > 0;
     const bool out_of_node = std::count(node_.out.begin(), node_.out.end(), array.name) > 0;
     if (!output && !out_of_node) return;
     if (const std::optional<Point> p = smallest_point(box(array).subtract(written)))
       problems_.push_back(diagnose(Code::kNotDefinedEverywhere, place_of(array.name),
                                    {"'" + array.name + "'", list_text(p->coordinates), where_text(*p)}));
+  }
+
+  static bool plain(const Array& array, const Statement& s) { return !s.update && !array.in_place; }
+
+  // Which of the earlier definitions the n-th meets: looked for only when there is one.
+  void overlaps(const Array& array, const std::vector<const Statement*>& writers, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k)
+      if (plain(array, *writers[k])) overlap(array, *writers[k], *writers[n]);
   }
 
   void overlap(const Array& array, const Statement& a, const Statement& b) {
@@ -124,6 +162,8 @@ class Validator {
   const ReaderIndex& readers_;
   const Node& node_;
   const Scop& scop_;
+  std::map<std::string, std::vector<const Statement*>> writers_of_;
+  std::map<std::string, std::vector<std::pair<const Statement*, const Access*>>> reads_of_;
   Diagnostics problems_;
 };
 

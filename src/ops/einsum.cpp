@@ -1,8 +1,9 @@
 // einsum: a product of any number of operands in index notation, summed over the indices the result lacks.
 //
 // Three or more operands are contracted two at a time through local arrays. The order is the cheapest one by multiplications
-// (symbols count with their default), found by dynamic programming over subsets of operands; an intermediate keeps just the
-// indices that the result or an operand outside the subset still needs.
+// (symbols count with their default), found by dynamic programming over subsets of operands; of more than ten operands the
+// cheapest pair is contracted first, again and again. An intermediate keeps just the indices that the result or an operand
+// outside the subset still needs.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -139,6 +140,8 @@ struct Part {
   Shape shape;  // of an operand, to see stretched axes; empty for locals
 };
 
+constexpr std::size_t kMostCuts = 10;  // operands of which all orders are looked at: 3^10 cuts
+
 class Contractor {
  public:
   Contractor(OpBuilder& b, const Einsum& e) : b_(b), e_(e), acc_(accumulator(b, b.dtype())) {
@@ -153,6 +156,7 @@ class Contractor {
     Shape shape;
     for (const std::string& i : e_.result) shape.push_back(e_.extents.at(i));
     b_.out(0, sum_result(b_.dtype()), shape);
+    if (parts.size() > kMostCuts) parts = contract_greedily(std::move(parts));
     if (parts.size() <= 2) return emit("y0", sum_result(b_.dtype()), e_.result, parts);
     plan(parts);
     contract((1u << parts.size()) - 1, parts);
@@ -207,6 +211,38 @@ class Contractor {
     }
   }
 
+  // Many operands: the pair whose product is the cheapest, again and again, until two are left.
+  std::vector<Part> contract_greedily(std::vector<Part> live) {
+    const auto together = [&](const Part& x, const Part& y) {
+      std::set<std::string> used(x.term.begin(), x.term.end());
+      used.insert(y.term.begin(), y.term.end());
+      return used;
+    };
+    std::vector<std::vector<double>> cost(live.size(), std::vector<double>(live.size()));
+    for (std::size_t x = 0; x < live.size(); ++x)
+      for (std::size_t y = 0; y < x; ++y) cost[x][y] = size(together(live[x], live[y]));
+    while (live.size() > 2) {
+      std::size_t i = 1, j = 0;
+      for (std::size_t x = 1; x < live.size(); ++x)
+        for (std::size_t y = 0; y < x; ++y)
+          if (cost[x][y] < cost[i][j]) i = x, j = y;
+      std::set<std::string> outside(e_.result.begin(), e_.result.end());
+      for (std::size_t x = 0; x < live.size(); ++x)
+        if (x != i && x != j) outside.insert(live[x].term.begin(), live[x].term.end());
+      Part made{b_.local("part"), acc_, {}, {}};
+      for (const std::string& index : together(live[i], live[j]))
+        if (outside.count(index)) made.term.push_back(index);
+      emit(made.name, made.dtype, made.term, {live[i], live[j]});
+      live[j] = made;
+      live.erase(live.begin() + static_cast<std::ptrdiff_t>(i));
+      cost.erase(cost.begin() + static_cast<std::ptrdiff_t>(i));
+      for (std::vector<double>& row : cost) row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+      for (std::size_t x = 0; x < live.size(); ++x)
+        if (x != j) cost[std::max(x, j)][std::min(x, j)] = size(together(live[x], live[j]));
+    }
+    return live;
+  }
+
   Part contract(unsigned subset, const std::vector<Part>& parts) {
     if ((subset & (subset - 1)) == 0)
       for (std::size_t k = 0; k < parts.size(); ++k)
@@ -252,12 +288,7 @@ class Contractor {
   std::vector<unsigned> cut_;
 };
 
-constexpr int kMostOperands = 10;  // 3^10 cuts are looked at
-
 void define_einsum(OpBuilder& b) {
-  if (b.operand_count() > kMostOperands)
-    return b.fail(Code::kOpOperandCount, "/in",
-                  {b.def().name, "at most " + std::to_string(kMostOperands) + " operands", std::to_string(b.operand_count())});
   Einsum e;
   if (!read_equation(b, &e)) return;
   Contractor(b, e).run();
@@ -281,6 +312,9 @@ void add_einsum(std::vector<OpDef>& table) {
                  {{"f32[3, 3]"}, eq("ii->i")},
                  {{"f32[3, 4]"}, eq("ij->ji")},
                  {{"f32[2, 3]", "f32[3, 40]", "f32[40, 2]"}, eq("ab,bc,cd->ad")},
+                 {{"f32[2, 3]", "f32[3, 4]", "f32[4, 2]", "f32[2, 5]", "f32[5, 2]", "f32[2, 3]", "f32[3, 2]", "f32[2, 4]",
+                   "f32[4]", "f32[2]", "f32[4, 3]", "f32[3]"},
+                  eq("ab,bc,cd,de,ef,fg,gh,hi,i,h,ij,j->a")},
                  {{"f32[2, 3, 4]", "f32[4, 5]"}, eq("...ij,jk->...ik")},
                  {{"f32[3, 4]", "f32[4]"}, eq("ij,j")},
                  {{"bf16[3, 4]", "bf16[3, 4]"}, eq("ij,ij->")}};

@@ -78,17 +78,22 @@ void add_binary_rows(std::vector<OpDef>& table) {
   }
 }
 
+// Operands first..last - 1 in halves, so that thousands of them do not nest thousands deep.
+std::string paired(const std::string& name, int first, int last) {
+  if (last - first == 1) return "$" + std::to_string(first);
+  const int middle = first + (last - first + 1) / 2;
+  const std::string a = paired(name, first, middle), b = paired(name, middle, last);
+  if (name == "max" || name == "min") return name + "(" + a + ", " + b + ")";
+  return a + " + " + (last - middle > 1 ? in_parens(b) : b);
+}
+
 // max, min, sum, mean of any number of operands.
 void add_variadic(std::vector<OpDef>& table, const std::string& name, const std::string& summary, DTypes dtypes) {
   OpDef def = base(name, summary);
   def.operands = {{"a", dtypes, 'T', false}};
   def.variadic = true;
   def.define = [name](OpBuilder& b) {
-    std::string text = "$0";
-    for (int k = 1; k < b.operand_count(); ++k) {
-      const std::string next = "$" + std::to_string(k);
-      text = name == "max" || name == "min" ? name + "(" + text + ", " + next + ")" : text + " + " + next;
-    }
+    std::string text = paired(name, 0, b.operand_count());
     if (name == "mean") text = "(" + text + ") / " + number_text(DType::kF32, b.operand_count());
     define_map(b, MapTemplate{text, name == "mean", false});
   };

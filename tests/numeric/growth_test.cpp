@@ -92,6 +92,32 @@ TEST(Growth, CheckingGrowsLikeTheNumberOfOperators) {
   EXPECT_LT(whole, 4);
 }
 
+// `count` operands of one operator; shapes [2, 3].
+std::string many_operands(const std::string& op, const std::string& attrs, int count) {
+  std::string tensors, names;
+  for (int k = 0; k < count; ++k) {
+    const std::string name = "\"x" + std::to_string(k) + "\"";
+    tensors += (k ? ", " : "") + name + R"(: {"dtype": "f32", "shape": [2, 3]})";
+    names += (k ? ", " : "") + name;
+  }
+  return R"({"facet": 1, "name": "p", "tensors": {)" + tensors + R"(}, "inputs": [)" + names + R"(], "ops": [{"op": ")" + op +
+         R"(", "in": [)" + names + R"(], "out": "y")" + attrs + R"(}], "outputs": ["y"]})";
+}
+
+// Each part of a result was held against every other one (5,000 operands took minutes), sums nested as deep as their operands.
+TEST(Growth, CheckingGrowsLikeTheNumberOfOperands) {
+  const std::pair<const char*, const char*> ops[] = {{"concat", R"(, "attrs": {"axis": 0})"},
+                                                     {"concat", R"(, "attrs": {"axis": -1})"},
+                                                     {"stack", R"(, "attrs": {"axis": 1})"},
+                                                     {"sum", ""},
+                                                     {"max", ""}};
+  for (const auto& [op, attrs] : ops) {
+    const double half = check_seconds(many_operands(op, attrs, 1000)), whole = check_seconds(many_operands(op, attrs, 2000));
+    EXPECT_LT(whole, 2 * 1.3 * half + 0.05) << op;
+    EXPECT_LT(whole, 10) << op;
+  }
+}
+
 // Names and places of statements are found without walking the others.
 TEST(Growth, ManyStatementsOnOneLineAreReadInLinearTime) {
   const auto seconds = [](int count) {

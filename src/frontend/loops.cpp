@@ -171,7 +171,14 @@ bool LoopParser::block(LoopBody* out) {
 bool LoopParser::declaration(LoopBody* out) {
   const bool is_const = parser_.accept("const");
   DType dtype = DType::kI32;
+  const Token first = parser_.peek();
+  const bool long_double = first.text == "long" && parser_.peek(1).text == "double";
   if (!parser_.type_words(&dtype)) return false;
+  const bool scalar = dtype == DType::kI32 || dtype == DType::kI64 || dtype == DType::kF32 || dtype == DType::kF64;
+  if (!scalar || long_double)
+    return parser_.fail(Code::kUnsupportedC, first.offset, {"a scalar of type " + (long_double ? "long double" : first.text)},
+                        {"scalars are int, long, int32_t, int64_t, float or double; casts may name other types"}),
+           false;
   do {
     if (!declarator(dtype, is_const, out)) return false;
   } while (parser_.accept(","));

@@ -23,13 +23,15 @@ from movement import movement
 from pool import pools
 from recurrent import recurrents
 from reduction import normalizations, reductions
+from wider import caches, kernels, layers, many_operands
 
 OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "numeric", "stored")
 
 
 def main():
     for make in (elementwise, activations, contractions, convolutions, reductions, normalizations, pools, movement, gathers, losses, attentions,
-                 recurrents, dropouts, products_and_likes, more_activations):
+                 recurrents, dropouts, products_and_likes, more_activations, caches,
+                 kernels, layers, many_operands):
         make()
     os.makedirs(OUT, exist_ok=True)
     total = 0

@@ -126,7 +126,7 @@ std::vector<GpuCase> sweep_programs(std::int64_t sample, std::uint64_t seed, con
       std::string text = op->name + ", " + to_text(c.shape) + ", " + c.dtypes;
       for (std::size_t k = 0; k < c.sample.operands.size(); ++k) text += (k ? ", " : ": ") + c.sample.operands[k];
       for (const auto& [key, value] : c.sample.attrs) text += "; " + key + " " + to_text(value);
-      all.push_back({text, *sample_program(*op, c.sample, op->required_outputs), {}});
+      all.push_back({text, *sample_program(*op, c.sample), {}});
     }
   }
   if (sample <= 0 || sample >= static_cast<std::int64_t>(all.size())) return all;

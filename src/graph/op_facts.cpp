@@ -243,7 +243,7 @@ Gradient gradient_of(const OpDef& op) {
   if (op.gradient) return *op.gradient;
   Gradient strongest = Gradient::kNone;
   for (const OpSample& sample : op.samples) {
-    const Result<Program> written = sample_program(op, sample, op.required_outputs);
+    const Result<Program> written = sample_program(op, sample);
     if (!written) continue;
     const Result<Program> program = elaborate(*written);
     if (program) strongest = std::max(strongest, gradient_of(*program));

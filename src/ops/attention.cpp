@@ -1,197 +1,239 @@
-// Scaled dot-product attention (masks, causal, grouped heads, softcap) and rotary position embedding.
+// Scaled dot-product attention: masks, causal, grouped heads, softcap, a cache of earlier keys and values.
 //
-// A causal mask is a condition on the reduction over positions (t <= i), not a -inf in the scores: the masked half is never
-// computed. A float mask is added to the scaled scores, then softcap is applied, then softmax; positions of a false bool mask
-// are excluded.
+// A causal mask is a condition on the reduction over positions (t <= i, behind a cache of P positions t <= i + P), not a -inf
+// in the scores: the masked half is never computed. A float mask is added to the scaled scores, then softcap is applied, then
+// softmax; positions of a false bool mask are excluded.
+//
+// past_key and past_value stand before k and v along the positions; the two together are the present ones, outputs or locals of
+// rank 4. qk_matmul is the scores at the stage that qk_matmul_output_mode names; positions that are not seen read -inf there
+// (0 behind the softmax), and are computed for mode 0 alone, which is the plain product.
 #include <cmath>
 
+#include "src/ops/head_view.hpp"
 #include "src/ops/simple_def.hpp"
-#include "src/ops/builder.hpp"
 
 namespace facet {
 
 namespace {
 
-// An operand [b, heads, s, d], or [b, s, heads * d]: element (batch, head, position, feature).
-struct HeadView {
-  int operand = 0;
-  bool packed = false;
-  ExprPtr batch, heads, length, features;
+enum Operand { kQuery, kKey, kValue, kMask, kPastKey, kPastValue };
+enum ScoreStage { kProduct, kMasked, kCapped, kSoftmax };
 
-  std::string at(const ExprPtr& n, const ExprPtr& h, const ExprPtr& s, const ExprPtr& d) const {
-    if (packed) return ref(formal(operand), {n, s, idx_add(idx_mul(features, h), d)});
-    return ref(formal(operand), {n, h, s, d});
-  }
+class Attention {
+ public:
+  explicit Attention(OpBuilder& b) : b_(b), in_(b.dtype()), acc_(accumulator(b, b.dtype())) {}
+  bool read();
+  void define();
+
+ private:
+  bool read_heads();
+  bool read_past();
+  bool read_mask();
+  void read_precision();
+  std::string factor();
+  // The keys or the values behind the cache: element (batch, head of k, position, feature).
+  std::string present(int operand, int past, int out, const HeadView& view);
+  std::string key_or_value(const std::string& array, const HeadView& view, const ExprPtr& t, const ExprPtr& feature) const;
+  std::string scores(const std::string& keys);
+  void scores_out(const std::string& value, ScoreStage stage);
+  void result(const std::string& mix, const std::string& total);
+
+  std::string scored(const std::string& local) const { return ref(local, indices_of(score_)); }
+
+  OpBuilder& b_;
+  const DType in_, acc_;
+  DType soft_ = DType::kF32;  // the softmax's
+  HeadView q_, k_, v_;
+  std::int64_t group_ = 1;  // query heads per key head
+  ExprPtr past_;            // positions in the cache
+  Loop n_, h_, i_, t_, d_, e_;
+  Loops score_, row_;
+  std::vector<std::string> seen_;  // the condition of a causal mask
+  std::string hidden_;             // its opposite
+  std::string mask_;               // the mask's element; "" when there is none
 };
 
-HeadView view_of(OpBuilder& b, int operand, const std::string& attribute) {
-  HeadView v;
-  v.operand = operand;
-  if (!b.expect_rank(operand, 3, 4)) return v;
-  v.packed = b.rank(operand) == 3;
-  v.batch = b.dim(operand, 0);
-  if (!v.packed) {
-    v.heads = b.dim(operand, 1);
-    v.length = b.dim(operand, 2);
-    v.features = b.dim(operand, 3);
-    return v;
+bool Attention::read() {
+  if (!read_heads() || !read_past()) return false;
+  read_precision();
+  const ExprPtr length = normal(idx_add(k_.length, past_));
+  n_ = b_.loop("b", q_.batch);
+  h_ = b_.loop("h", q_.heads);
+  i_ = b_.loop("i", q_.length);
+  t_ = b_.loop("t", length);
+  d_ = b_.loop("d", q_.features);
+  e_ = b_.loop("e", v_.features);
+  score_ = {n_, h_, i_, t_};
+  row_ = {n_, h_, i_};
+  if (b_.flag("is_causal")) {
+    const std::string last = to_text(normal(idx_add(i_.index(), past_)));
+    seen_ = {t_.name + " <= " + last};
+    hidden_ = t_.name + " > " + last;
   }
-  const std::int64_t heads = b.integer(attribute);
-  const std::optional<ExprPtr> features = heads > 0 ? exact_quotient(b.dim(operand, 2), idx(heads)) : std::nullopt;
-  if (!features || !constant_of(*features)) {
-    b.bad_value(attribute, "must be given for rank 3 and divide the constant " + to_text(b.dim(operand, 2)) + " features");
-    return v;
-  }
-  v.heads = idx(heads);
-  v.length = b.dim(operand, 1);
-  v.features = *features;
-  return v;
+  return read_mask();
 }
 
-struct Attention {
-  HeadView q, k, v;
-  std::int64_t group = 1;  // query heads per key head
-};
-
-bool read_attention(OpBuilder& b, Attention* a) {
-  a->q = view_of(b, 0, "q_num_heads");
-  a->k = view_of(b, 1, "kv_num_heads");
-  a->v = view_of(b, 2, "kv_num_heads");
-  if (b.failed()) return false;
-  if (!same_dim(a->q.batch, a->k.batch) || !same_dim(a->q.batch, a->v.batch))
-    b.bad_shapes(1, "the batch sizes of q, k and v differ");
-  if (!same_dim(a->q.features, a->k.features))
-    b.bad_shapes(1, "q has " + to_text(a->q.features) + " features a head, k has " + to_text(a->k.features));
-  if (!same_dim(a->k.length, a->v.length) || !same_dim(a->k.heads, a->v.heads))
-    b.bad_shapes(2, "k and v differ in length or heads");
-  const std::optional<std::int64_t> hq = constant_of(a->q.heads), hk = constant_of(a->k.heads);
-  if (same_dim(a->q.heads, a->k.heads)) return !b.failed();
+bool Attention::read_heads() {
+  q_ = view_of(b_, kQuery, "q_num_heads");
+  k_ = view_of(b_, kKey, "kv_num_heads");
+  v_ = view_of(b_, kValue, "kv_num_heads");
+  if (b_.failed()) return false;
+  if (!same_dim(q_.batch, k_.batch) || !same_dim(q_.batch, v_.batch)) b_.bad_shapes(1, "the batch sizes of q, k and v differ");
+  if (!same_dim(q_.features, k_.features))
+    b_.bad_shapes(1, "q has " + to_text(q_.features) + " features a head, k has " + to_text(k_.features));
+  if (!same_dim(k_.length, v_.length) || !same_dim(k_.heads, v_.heads)) b_.bad_shapes(2, "k and v differ in length or heads");
+  if (q_.packed && !constant_of(v_.features)) b_.not_affine("rank 3 with " + to_text(v_.features) + " features a head");
+  if (same_dim(q_.heads, k_.heads)) return !b_.failed();
+  const std::optional<std::int64_t> hq = constant_of(q_.heads), hk = constant_of(k_.heads);
   if (!hq || !hk || *hk < 1 || *hq % *hk != 0) {
-    b.bad_shapes(1, to_text(a->q.heads) + " query heads are not a multiple of " + to_text(a->k.heads) + " key heads");
+    b_.bad_shapes(1, to_text(q_.heads) + " query heads are not a multiple of " + to_text(k_.heads) + " key heads");
   } else {
-    a->group = *hq / *hk;
+    group_ = *hq / *hk;
   }
-  return !b.failed();
+  return !b_.failed();
 }
 
-// The mask read broadcast over [n, h, i, t]; "" when there is none.
-std::string mask_read(OpBuilder& b, const Loops& score) {
-  if (!b.has(3)) return "";
+bool Attention::read_past() {
+  past_ = idx(0);
+  if (b_.has(kPastKey) != b_.has(kPastValue)) {
+    b_.bad_shapes(b_.has(kPastKey) ? kPastKey : kPastValue, "past_key and past_value belong together");
+    return false;
+  }
+  if (!b_.has(kPastKey)) return true;
+  if (!b_.expect_rank(kPastKey, 4, 4) || !b_.expect_rank(kPastValue, 4, 4)) return false;
+  past_ = b_.dim(kPastKey, 2);
+  const Shape key = {k_.batch, k_.heads, past_, k_.features}, value = {v_.batch, v_.heads, past_, v_.features};
+  for (const auto& [operand, expected] : {std::pair(kPastKey, key), std::pair(kPastValue, value)})
+    if (!same_shape(b_.shape(operand), expected))
+      b_.bad_shapes(operand, b_.def().operands[static_cast<std::size_t>(operand)].name + " " + shape_text(b_.shape(operand)) +
+                                 " should be " + shape_text(expected));
+  return !b_.failed();
+}
+
+// The mask, broadcast over [n, h, i, t].
+bool Attention::read_mask() {
+  if (!b_.has(kMask)) return true;
   Shape full;
-  for (const Loop& l : score) full.push_back(l.extent);
-  if (b.rank(3) > 4 || (!same_shape(broadcast_two(b, full, b.shape(3), 3), full) && !b.failed()))
-    b.bad_shapes(3, "the mask " + shape_text(b.shape(3)) + " does not broadcast to " + shape_text(full));
-  return b.failed() ? "" : broadcast_read(b, 3, score);
+  for (const Loop& l : score_) full.push_back(l.extent);
+  if (b_.rank(kMask) > 4 || (!same_shape(broadcast_two(b_, full, b_.shape(kMask), kMask), full) && !b_.failed()))
+    b_.bad_shapes(kMask, "the mask " + shape_text(b_.shape(kMask)) + " does not broadcast to " + shape_text(full));
+  if (!b_.failed()) mask_ = broadcast_read(b_, kMask, score_);
+  return !b_.failed();
+}
+
+// The accumulators are at least f32 already, so a wish for less changes nothing.
+void Attention::read_precision() {
+  soft_ = b_.dtype_attr("softmax_precision", acc_);
+  if (!is_float(soft_)) b_.bad_value("softmax_precision", to_text(soft_) + " is no float");
+  if (size_bytes(soft_) < size_bytes(acc_)) soft_ = acc_;
+}
+
+std::string Attention::factor() {
+  if (b_.given("scale")) return number_text(acc_, b_.number("scale"));
+  const std::optional<std::int64_t> features = constant_of(q_.features);
+  return features ? number_text(acc_, 1 / std::sqrt(static_cast<double>(*features)))
+                  : "(1.0 / sqrt(" + extent_text(acc_, {q_.features}) + "))";
+}
+
+std::string Attention::present(int operand, int past, int out, const HeadView& view) {
+  if (b_.output_count() > out) b_.out(out, in_, {view.batch, view.heads, t_.extent, view.features});
+  if (!b_.wants(out) && !b_.has(past)) return "";
+  const std::string array = b_.wants(out) ? "y" + std::to_string(out) : b_.local(operand == kKey ? "keys" : "values");
+  const Loops l = {n_, b_.loop("g", view.heads), t_, b_.loop("f", view.features)};
+  const std::string own = view.at(n_.index(), l[1].index(), normal(idx_sub(t_.index(), past_)), l[3].index());
+  const bool cached = b_.has(past) && constant_of(past_) != 0;
+  if (cached) b_.line(array, l, ref(formal(past), indices_of(l)), {}, {t_.name + " < " + to_text(past_)});
+  if (!cached || constant_of(view.length) != 0)
+    b_.line(array, l, own, {},
+            cached ? std::vector<std::string>{t_.name + " >= " + to_text(past_)} : std::vector<std::string>{});
+  return array;
+}
+
+std::string Attention::key_or_value(const std::string& array, const HeadView& view, const ExprPtr& t,
+                                    const ExprPtr& feature) const {
+  const ExprPtr head = idx_floordiv(h_.index(), group_);
+  return cast_text(acc_, in_,
+                   array.empty() ? view.at(n_.index(), head, t, feature) : ref(array, {n_.index(), head, t, feature}));
+}
+
+// The scores that enter the softmax: a local, where they are seen.
+std::string Attention::scores(const std::string& keys) {
+  const bool by_condition = !mask_.empty() && b_.dtype(kMask) == DType::kBool;
+  const std::int64_t stage = b_.wants(3) ? b_.integer("qk_matmul_output_mode") : -1;
+  std::string value = reduction("sum", {d_},
+                                cast_text(acc_, in_, q_.at(n_.index(), h_.index(), i_.index(), d_.index())) + " * " +
+                                    key_or_value(keys, k_, t_.index(), d_.index())) +
+                      " * " + factor();
+  Loops reduced = {d_};
+  const auto keep = [&](const std::string& hint, const std::vector<std::string>& where) {
+    const std::string local = b_.local(hint);
+    b_.line(local, score_, value, reduced, where);
+    reduced = {};
+    value = scored(local);
+  };
+  const auto excluded = [&](const std::string& x) { return by_condition ? "select(" + mask_ + ", " + x + ", -inf)" : x; };
+  if (stage == kProduct) {
+    keep("product", {});
+    scores_out(value, kProduct);
+  }
+  if (!mask_.empty() && !by_condition) value += " + " + cast_text(acc_, b_.dtype(kMask), mask_);
+  if (stage == kMasked) {
+    keep("masked", seen_);
+    scores_out(excluded(value), kMasked);
+  }
+  const std::string cap = number_text(acc_, b_.number("softcap"));
+  if (b_.number("softcap") > 0) value = cap + " * tanh((" + value + ") / " + cap + ")";
+  value = cast_text(soft_, acc_, excluded(value));
+  const std::string local = b_.local("scores");
+  b_.line(local, score_, value, reduced, seen_);
+  if (stage == kCapped) scores_out(scored(local), kCapped);
+  return local;
+}
+
+void Attention::scores_out(const std::string& value, ScoreStage stage) {
+  const DType from = stage == kProduct || stage == kMasked ? acc_ : soft_;
+  const bool all = stage == kProduct || seen_.empty();
+  b_.line("y3", score_, cast_text(in_, from, value), {}, all ? std::vector<std::string>{} : seen_);
+  if (!all) b_.line("y3", score_, stage == kSoftmax ? "0.0" : "-inf", {}, {hidden_});
+}
+
+void Attention::define() {
+  const Shape packed = {q_.batch, q_.length, normal(idx_mul(v_.features, q_.heads))};
+  b_.out(0, in_, q_.packed ? packed : Shape{q_.batch, q_.heads, q_.length, v_.features});
+  const std::string keys = present(kKey, kPastKey, 1, k_), values = present(kValue, kPastValue, 2, v_);
+  if (b_.output_count() > 3) b_.out(3, in_, {q_.batch, q_.heads, q_.length, t_.extent});
+  const std::string score = scores(keys), top = b_.local("top"), powers = b_.local("powers"), total = b_.local("total"),
+                    mix = b_.local("mix");
+  b_.line(top, row_, reduction("max", {t_}, scored(score)), {t_}, seen_);
+  b_.line(powers, score_, "exp(" + scored(score) + " - " + ref(top, indices_of(row_)) + ")", {}, seen_);
+  b_.line(total, row_, reduction("sum", {t_}, scored(powers)), {t_}, seen_);
+  if (b_.wants(3) && b_.integer("qk_matmul_output_mode") == kSoftmax)
+    scores_out(scored(powers) + " / " + ref(total, indices_of(row_)), kSoftmax);
+  b_.line(
+      mix, {n_, h_, i_, e_},
+      reduction("sum", {t_}, scored(powers) + " * " + cast_text(soft_, acc_, key_or_value(values, v_, t_.index(), e_.index()))),
+      {t_}, seen_);
+  result(mix, total);
+}
+
+void Attention::result(const std::string& mix, const std::string& total) {
+  const Loops left = {n_, h_, i_, e_};
+  if (!q_.packed)
+    return b_.line("y0", left, cast_text(in_, soft_, ref(mix, indices_of(left)) + " / " + ref(total, indices_of(row_))));
+  const std::int64_t width = std::max<std::int64_t>(*constant_of(v_.features), 1);
+  const Loop j = b_.loop("j", normal(idx_mul(v_.features, q_.heads)));
+  const ExprPtr head = idx_floordiv(j.index(), width);
+  b_.line("y0", {n_, i_, j},
+          cast_text(in_, soft_,
+                    ref(mix, {n_.index(), head, i_.index(), idx_mod(j.index(), width)}) + " / " +
+                        ref(total, {n_.index(), head, i_.index()})));
 }
 
 void define_attention(OpBuilder& b) {
-  Attention a;
-  if (!read_attention(b, &a)) return;
-  const DType in = b.dtype(), acc = accumulator(b, in);
-  const Loop n = b.loop("b", a.q.batch), h = b.loop("h", a.q.heads), i = b.loop("i", a.q.length), t = b.loop("t", a.k.length),
-             d = b.loop("d", a.q.features), e = b.loop("e", a.v.features);
-  const ExprPtr kv = idx_floordiv(h.index(), a.group);
-  const Loops score = {n, h, i, t}, row = {n, h, i};
-  const bool causal = b.flag("is_causal");
-  const std::vector<std::string> seen =
-      causal ? std::vector<std::string>{t.name + " <= " + i.name} : std::vector<std::string>{};
-  const std::string mask = mask_read(b, score);
-  if (b.failed()) return;
-  double scale = b.number("scale");
-  std::string factor = number_text(acc, scale);
-  if (!b.given("scale")) {
-    const std::optional<std::int64_t> features = constant_of(a.q.features);
-    factor = features ? number_text(acc, 1 / std::sqrt(static_cast<double>(*features)))
-                      : "(1.0 / sqrt(" + extent_text(acc, {a.q.features}) + "))";
-  }
-  std::string value = reduction("sum", {d},
-                                cast_text(acc, in, a.q.at(n.index(), h.index(), i.index(), d.index())) + " * " +
-                                    cast_text(acc, in, a.k.at(n.index(), kv, t.index(), d.index()))) +
-                      " * " + factor;
-  const bool bool_mask = !mask.empty() && b.dtype(3) == DType::kBool;
-  if (!mask.empty() && !bool_mask) value += " + " + cast_text(acc, b.dtype(3), mask);
-  if (b.number("softcap") > 0)
-    value = number_text(acc, b.number("softcap")) + " * tanh((" + value + ") / " + number_text(acc, b.number("softcap")) + ")";
-  if (bool_mask) value = "select(" + mask + ", " + value + ", -inf)";
-  const Shape shape = a.q.packed ? Shape{a.q.batch, a.q.length, normal(idx_mul(a.v.features, a.q.heads))}
-                                 : Shape{a.q.batch, a.q.heads, a.q.length, a.v.features};
-  if (a.q.packed && !constant_of(a.v.features))
-    return b.not_affine("rank 3 with " + to_text(a.v.features) + " features a head");
-  b.out(0, in, shape);
-  const std::string scores = b.local("scores"), top = b.local("top"), powers = b.local("powers"), total = b.local("total"),
-                    mix = b.local("mix");
-  b.line(scores, score, value, {d}, seen);
-  b.line(top, row, reduction("max", {t}, ref(scores, indices_of(score))), {t}, seen);
-  b.line(powers, score, "exp(" + ref(scores, indices_of(score)) + " - " + ref(top, indices_of(row)) + ")", {}, seen);
-  b.line(total, row, reduction("sum", {t}, ref(powers, indices_of(score))), {t}, seen);
-  const Loops left = {n, h, i, e};
-  b.line(mix, left,
-         reduction("sum", {t},
-                   ref(powers, indices_of(score)) + " * " + cast_text(acc, in, a.v.at(n.index(), kv, t.index(), e.index()))),
-         {t}, seen);
-  if (!a.q.packed)
-    return b.line("y0", left, cast_text(in, acc, ref(mix, indices_of(left)) + " / " + ref(total, indices_of(row))));
-  const Loop j = b.loop("j", shape[2]);
-  const std::int64_t width = std::max<std::int64_t>(*constant_of(a.v.features), 1);
-  const ExprPtr head = idx_floordiv(j.index(), width);
-  b.line("y0", {n, i, j},
-         cast_text(in, acc,
-                   ref(mix, {n.index(), head, i.index(), idx_mod(j.index(), width)}) + " / " +
-                       ref(total, {n.index(), head, i.index()})));
-}
-
-// The cosine or sine for (batch, position, pair): the cache directly, or gathered by the position ids.
-std::string angle(const OpBuilder& b, int cache, const ExprPtr& n, const ExprPtr& s, const ExprPtr& pair, DType acc) {
-  std::string read = ref(formal(cache), {n, s, pair});
-  if (b.has(3)) read = formal(cache) + "[wrap(" + ref("a3", {n, s}) + "), " + to_text(pair) + "]";
-  return cast_text(acc, b.dtype(), read);
-}
-
-// Pairs (x1, x2) of features are turned by an angle: halves of the rotated features, or (interleaved) neighbours.
-void define_rotary(OpBuilder& b) {
-  const HeadView x = view_of(b, 0, "num_heads");
-  if (b.failed()) return;
-  const std::optional<std::int64_t> features = constant_of(x.features);
-  if (!features) return b.not_affine("a symbolic number of features " + to_text(x.features));
-  const std::int64_t rotated = b.integer("rotary_embedding_dim") > 0 ? b.integer("rotary_embedding_dim") : *features,
-                     half = rotated / 2;
-  if (rotated % 2 != 0 || rotated > *features)
-    return b.bad_value("rotary_embedding_dim",
-                       std::to_string(rotated) + " must be even and at most " + std::to_string(*features));
-  const Shape cache = b.has(3) ? Shape{b.dim(1, 0), idx(half)} : Shape{x.batch, x.length, idx(half)};
-  for (int k = 1; k < 3; ++k)
-    if (!same_shape(b.shape(k), cache))
-      return b.bad_shapes(k, "the cache " + shape_text(b.shape(k)) + " should be " + shape_text(cache));
-  if (b.has(3) && !same_shape(b.shape(3), {x.batch, x.length}))
-    return b.bad_shapes(3, "position ids " + shape_text(b.shape(3)) + " should be " + shape_text({x.batch, x.length}));
-  if (b.has(3) && constant_of(b.dim(1, 0)) == 0) return b.fail(Code::kEmptyArgument, "/in/1", {b.def().name});
-  const DType in = b.dtype(), acc = wide_float(in);
-  b.out(0, in, b.shape(0));
-  const Loops l = x.packed ? Loops{b.loop("b", x.batch), b.loop("s", x.length), b.loop("j", b.dim(0, 2))}
-                           : Loops{b.loop("b", x.batch), b.loop("h", x.heads), b.loop("s", x.length), b.loop("d", x.features)};
-  const ExprPtr n = l[0].index(), s = l[x.packed ? 1 : 2].index();
-  const ExprPtr d = x.packed ? idx_mod(l[2].index(), *features) : l[3].index();
-  const auto piece = [&](const ExprPtr& pair, std::int64_t first_shift, bool first, const std::string& condition) {
-    // first: x1*cos - x2*sin at x1's place; second: x1*sin + x2*cos at x2's place, x1 lies `first_shift` below.
-    const std::string own = cast_text(acc, in, ref("a0", indices_of(l)));
-    Subscripts other = indices_of(l);
-    other.back() = normal(idx_add(other.back(), idx(first ? first_shift : -first_shift)));
-    const std::string partner = cast_text(acc, in, ref("a0", other));
-    const std::string c = angle(b, 1, n, s, pair, acc), sn = angle(b, 2, n, s, pair, acc);
-    b.line("y0", l, cast_text(in, acc, own + " * " + c + (first ? " - " : " + ") + partner + " * " + sn), {}, {condition});
-    return 0;
-  };
-  const std::string at = to_text(d);
-  if (b.flag("interleaved")) {
-    const std::string inside = rotated < *features ? at + " < " + std::to_string(rotated) + " and " : "";
-    piece(idx_floordiv(d, 2), 1, true, inside + at + " % 2 == 0");
-    piece(idx_floordiv(d, 2), 1, false, inside + at + " % 2 == 1");
-  } else {
-    piece(d, half, true, at + " < " + std::to_string(half));
-    piece(normal(idx_sub(d, idx(half))), half, false,
-          at + " >= " + std::to_string(half) + (rotated < *features ? " and " + at + " < " + std::to_string(rotated) : ""));
-  }
-  if (rotated < *features) b.line("y0", l, ref("a0", indices_of(l)), {}, {at + " >= " + std::to_string(rotated)});
+  if (const std::int64_t mode = b.integer("qk_matmul_output_mode"); mode < 0 || mode > 3)
+    b.bad_value("qk_matmul_output_mode", std::to_string(mode) + " is not one of 0, 1, 2, 3");
+  Attention attention(b);
+  if (attention.read() && !b.failed()) attention.define();
 }
 
 }  // namespace
@@ -203,12 +245,16 @@ void add_attention(std::vector<OpDef>& table) {
       {flag_attr("is_causal", false, "1: position i sees positions up to i"),
        optional_attr("scale", AttrKind::kFloat, "factor of q k'; absent: 1 / sqrt(d)"),
        float_attr("softcap", 0, "above 0: scores become softcap * tanh(scores / softcap)"),
-       int_attr("q_num_heads", 0, "of rank 3 operands"), int_attr("kv_num_heads", 0, "of rank 3 operands"), acc_attribute()},
+       int_attr("q_num_heads", 0, "of rank 3 operands"), int_attr("kv_num_heads", 0, "of rank 3 operands"),
+       int_attr("qk_matmul_output_mode", 0,
+                "what qk_matmul holds: 0 the scaled product, 1 with the mask, 2 behind softcap, 3 behind the softmax"),
+       optional_attr("softmax_precision", AttrKind::kDType, "dtype of the softmax; absent or narrower: the accumulators'"),
+       acc_attribute()},
       define_attention);
-  attention.operands = {{"q", DTypes::kFloat, 'T', false},
-                        {"k", DTypes::kFloat, 'T', false},
-                        {"v", DTypes::kFloat, 'T', false},
-                        {"mask", DTypes::kAny, 'M', true}};
+  attention.operands = {{"q", DTypes::kFloat, 'T', false},       {"k", DTypes::kFloat, 'T', false},
+                        {"v", DTypes::kFloat, 'T', false},       {"mask", DTypes::kAny, 'M', true},
+                        {"past_key", DTypes::kFloat, 'T', true}, {"past_value", DTypes::kFloat, 'T', true}};
+  attention.outputs = {"y", "present_key", "present_value", "qk_matmul"};
   attention.tolerance = Tolerance::kSum;
   attention.samples = {
       {{"f32[1, 2, 4, 3]", "f32[1, 2, 5, 3]", "f32[1, 2, 5, 2]"}, {}},
@@ -216,25 +262,15 @@ void add_attention(std::vector<OpDef>& table) {
        {{"is_causal", as_attribute(1)}, {"scale", as_attribute(0.5)}}},
       {{"f32[2, 2, 3, 4]", "f32[2, 2, 3, 4]", "f32[2, 2, 3, 4]", "f32[3, 3]"}, {{"softcap", as_attribute(2.0)}}},
       {{"f32[1, 2, 3, 4]", "f32[1, 2, 3, 4]", "f32[1, 2, 3, 4]", "bool[1, 1, 3, 3]"}, {}},
-      {{"f32[2, 3, 8]", "f32[2, 5, 4]", "f32[2, 5, 6]"},
-       {{"q_num_heads", as_attribute(4)}, {"kv_num_heads", as_attribute(2)}}}};
+      {{"f32[2, 3, 8]", "f32[2, 5, 4]", "f32[2, 5, 6]"}, {{"q_num_heads", as_attribute(4)}, {"kv_num_heads", as_attribute(2)}}},
+      {{"f32[2, 4, 3, 6]", "f32[2, 2, 3, 6]", "f32[2, 2, 3, 5]", "", "f32[2, 2, 7, 6]", "f32[2, 2, 7, 5]"},
+       {{"is_causal", as_attribute(1)}, {"qk_matmul_output_mode", as_attribute(3)}},
+       4},
+      {{"f32[2, 3, 8]", "f32[2, 5, 4]", "f32[2, 5, 6]", "bool[3, 9]", "f32[2, 2, 4, 2]", "f32[2, 2, 4, 3]"},
+       {{"q_num_heads", as_attribute(4)}, {"kv_num_heads", as_attribute(2)}, {"qk_matmul_output_mode", as_attribute(1)}},
+       4}};
   attention.gradient = Gradient::kSmooth;
   table.push_back(std::move(attention));
-  OpDef rotary = simple_def(
-      "attention", "rotary_embedding", "pairs of features of x turned by position-dependent angles", DTypes::kFloat,
-      {flag_attr("interleaved", false, "1: a pair is two neighbours, else one of each half"),
-       int_attr("num_heads", 0, "of a rank 3 x"), int_attr("rotary_embedding_dim", 0, "features that are turned; 0: all")},
-      define_rotary);
-  rotary.operands = {{"x", DTypes::kFloat, 'T', false},
-                     {"cos_cache", DTypes::kFloat, 'T', false},
-                     {"sin_cache", DTypes::kFloat, 'T', false},
-                     {"position_ids", DTypes::kInteger, 'I', true}};
-  rotary.tolerance = Tolerance::kMap;
-  rotary.samples = {{{"f32[1, 2, 3, 4]", "f32[1, 3, 2]", "f32[1, 3, 2]"}, {}},
-                    {{"f32[2, 2, 3, 6]", "f32[9, 2]", "f32[9, 2]", "i64[2, 3]"},
-                     {{"interleaved", as_attribute(1)}, {"rotary_embedding_dim", as_attribute(4)}}},
-                    {{"f32[2, 3, 8]", "f32[9, 2]", "f32[9, 2]", "i64[2, 3]"}, {{"num_heads", as_attribute(2)}}}};
-  table.push_back(std::move(rotary));
 }
 
 }  // namespace facet

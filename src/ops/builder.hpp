@@ -140,6 +140,7 @@ Attribute as_attribute(double value);
 Attribute as_attribute(bool value);
 Attribute as_attribute(const char* value);
 Attribute as_attribute(const std::vector<int>& values);
+Attribute as_attribute(const std::vector<double>& values);
 
 // The families, in the order of the documentation.
 void add_elementwise(std::vector<OpDef>& table);
@@ -163,6 +164,7 @@ void add_gathers(std::vector<OpDef>& table);
 void add_scatters(std::vector<OpDef>& table);
 void add_losses(std::vector<OpDef>& table);
 void add_attention(std::vector<OpDef>& table);
+void add_rotary(std::vector<OpDef>& table);
 void add_recurrent(std::vector<OpDef>& table);
 void add_misc(std::vector<OpDef>& table);
 

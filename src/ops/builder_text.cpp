@@ -169,4 +169,10 @@ Attribute as_attribute(const std::vector<int>& values) {
   return Attribute{std::move(list)};
 }
 
+Attribute as_attribute(const std::vector<double>& values) {
+  std::vector<Attribute> list;
+  for (const double v : values) list.push_back(as_attribute(v));
+  return Attribute{std::move(list)};
+}
+
 }  // namespace facet

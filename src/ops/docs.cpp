@@ -80,7 +80,7 @@ std::string operands_text(const OpDef& op) {
 // "`4 * 3 * (5 * 2)` = 120", or the number alone where the formula is long.
 std::string flops_text(const OpDef& op) {
   constexpr std::size_t kLongest = 90;
-  const Result<Program> written = sample_program(op, op.samples[0], op.required_outputs);
+  const Result<Program> written = sample_program(op, op.samples[0]);
   const Result<Program> program = written ? elaborate(*written) : written;
   if (!program) return "";
   const FlopCount count = flops_of(*program);
@@ -94,14 +94,14 @@ std::string usage_text(const OpDef& op) {
   std::string in, out, attrs;
   for (std::size_t k = 0; k < sample.operands.size(); ++k)
     in += (in.empty() ? "" : ", ") + (sample.operands[k].empty() ? "\"\"" : "\"x" + std::to_string(k) + "\"");
-  for (int k = 0; k < op.required_outputs; ++k) out += (k ? ", " : "") + ("\"z" + std::to_string(k) + "\"");
+  for (int k = 0; k < outputs_of(op, sample); ++k) out += (k ? ", " : "") + ("\"z" + std::to_string(k) + "\"");
   for (const auto& [name, value] : sample.attrs) attrs += (attrs.empty() ? "" : ", ") + ("\"" + name + "\": " + to_text(value));
   return "{\"op\": \"" + op.name + "\", \"in\": [" + in + "], \"out\": [" + out + "]" +
          (attrs.empty() ? "" : ", \"attrs\": {" + attrs + "}") + "}";
 }
 
 std::string example_text(const OpDef& op, const OpSample& sample) {
-  const Result<Program> program = sample_program(op, sample, op.required_outputs);
+  const Result<Program> program = sample_program(op, sample);
   if (!program) return "";
   const Result<OpDefinition> d = define(call_of(*program, program->nodes[0]));
   if (!d) return "";

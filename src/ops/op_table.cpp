@@ -35,6 +35,7 @@ const std::vector<OpDef>& table() {
     add_scatters(list);
     add_losses(list);
     add_attention(list);
+    add_rotary(list);
     add_recurrent(list);
     add_misc(list);
     std::sort(list.begin(), list.end(), [](const OpDef& a, const OpDef& b) { return a.name < b.name; });

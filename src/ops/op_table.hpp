@@ -53,6 +53,7 @@ std::string to_text(Gradient gradient);
 struct OpSample {
   std::vector<std::string> operands;  // "" is omitted
   Attributes attrs;
+  int outputs = 0;  // how many are asked for, optional ones too; 0: the required ones
 };
 
 struct OpDef {

@@ -1,6 +1,8 @@
 // Sample programs.
 #include "src/ops/samples.hpp"
 
+#include <algorithm>
+
 #include "src/frontend/affine.hpp"
 
 namespace facet {
@@ -23,7 +25,9 @@ Result<Tensor> parse_tensor(const std::string& text, const std::string& name, co
   return t;
 }
 
-Result<Program> sample_program(const OpDef& op, const OpSample& sample, int outputs) {
+int outputs_of(const OpDef& op, const OpSample& sample) { return std::max(op.required_outputs, sample.outputs); }
+
+Result<Program> sample_program(const OpDef& op, const OpSample& sample) {
   Program p;
   p.name = "sample";
   Node node;
@@ -40,7 +44,7 @@ Result<Program> sample_program(const OpDef& op, const OpSample& sample, int outp
     p.tensor_order.push_back(name);
     p.inputs.push_back(name);
   }
-  for (int k = 0; k < outputs; ++k) {
+  for (int k = 0; k < outputs_of(op, sample); ++k) {
     const std::string name = "z" + std::to_string(k);
     node.out.push_back(name);
     p.outputs.push_back(name);

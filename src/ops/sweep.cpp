@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "src/ops/sample_shapes.hpp"
 #include "src/ops/samples.hpp"
 
 namespace facet {
@@ -14,46 +15,6 @@ namespace {
 
 constexpr std::int64_t kLargeExtents[] = {1025, 300, 130};
 constexpr std::size_t kKept = 2;  // candidates of one kind
-
-struct Shaped {
-  std::string dtype;
-  std::vector<std::int64_t> extents;
-  bool omitted = false;
-};
-using Operands = std::vector<Shaped>;
-
-Operands operands_of(const OpSample& sample) {
-  Operands list;
-  for (const std::string& text : sample.operands) {
-    Shaped s;
-    s.omitted = text.empty();
-    const Result<Tensor> t = parse_tensor(s.omitted ? "f32[]" : text, "x", {});
-    if (t) {
-      s.dtype = to_text(t->dtype);
-      for (const ExprPtr& e : t->shape) s.extents.push_back(e->int_value);
-    }
-    list.push_back(std::move(s));
-  }
-  return list;
-}
-
-OpSample sample_of(const Operands& operands, const Attributes& attrs) {
-  OpSample sample;
-  sample.attrs = attrs;
-  for (const Shaped& s : operands) {
-    std::string text = s.dtype + "[";
-    for (std::size_t d = 0; d < s.extents.size(); ++d) text += (d ? ", " : "") + std::to_string(s.extents[d]);
-    sample.operands.push_back(s.omitted ? "" : text + "]");
-  }
-  return sample;
-}
-
-Operands mapped(Operands operands, const std::map<std::int64_t, std::int64_t>& to) {
-  for (Shaped& s : operands)
-    for (std::int64_t& e : s.extents)
-      if (const auto it = to.find(e); it != to.end()) e = it->second;
-  return operands;
-}
 
 // Candidates of one kind, the most thorough first.
 std::vector<Operands> candidates(const Operands& base, SweepShape kind) {
@@ -171,17 +132,17 @@ std::string to_text(SweepShape shape) {
 std::vector<SweepCase> sweep_cases(const OpDef& op, const std::function<bool(const Program&)>& too_large) {
   std::vector<SweepCase> cases;
   std::set<std::string> seen;
-  const auto take = [&](const Operands& operands, const Attributes& attrs, SweepShape kind, const std::string& dtypes,
+  const auto take = [&](const Operands& operands, const OpSample& base, SweepShape kind, const std::string& dtypes,
                         std::size_t keep) {
     std::size_t kept = 0;
     for (const Operands& candidate : candidates(operands, kind)) {
       if (kept == keep) return;
-      SweepCase c{sample_of(candidate, attrs), kind, dtypes};
-      const Result<Program> program = sample_program(op, c.sample, op.required_outputs);
+      SweepCase c{sample_of(candidate, base), kind, dtypes};
+      const Result<Program> program = sample_program(op, c.sample);
       if (!program || !define(call_of(*program, program->nodes[0])) || too_large(*program)) continue;
       std::string key;
       for (const std::string& o : c.sample.operands) key += o + ";";
-      for (const auto& [name, value] : attrs) key += name + "=" + to_text(value) + ";";
+      for (const auto& [name, value] : base.attrs) key += name + "=" + to_text(value) + ";";
       if (!seen.insert(key).second) continue;
       cases.push_back(std::move(c));
       ++kept;
@@ -192,8 +153,7 @@ std::vector<SweepCase> sweep_cases(const OpDef& op, const std::function<bool(con
     std::vector<std::pair<Operands, std::string>> list = {{base, "as the sample"}};
     if (s == 0) list = in_every_dtype(op, base);
     for (std::size_t t = 0; t < list.size(); ++t)
-      for (const SweepShape kind : kSweepShapes)
-        take(list[t].first, op.samples[s].attrs, kind, list[t].second, t == 0 ? kKept : 1);
+      for (const SweepShape kind : kSweepShapes) take(list[t].first, op.samples[s], kind, list[t].second, t == 0 ? kKept : 1);
   }
   return cases;
 }

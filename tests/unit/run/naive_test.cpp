@@ -133,7 +133,7 @@ TEST(Naive, Operators) {
   int n = 0;
   for (const OpDef* op : all_ops()) {
     if (op->samples.empty()) continue;
-    Result<Program> one = sample_program(*op, op->samples.front(), op->required_outputs);
+    Result<Program> one = sample_program(*op, op->samples.front());
     ASSERT_TRUE(one.ok()) << op->name << to_text(one.errors());
     Result<Program> p = elaborate(*one);
     ASSERT_TRUE(p.ok()) << op->name << to_text(p.errors());

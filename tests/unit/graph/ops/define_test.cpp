@@ -84,7 +84,7 @@ TEST(Define, EverySampleOfEveryOperator) {
   for (const OpDef* op : all_ops()) {
     EXPECT_FALSE(op->samples.empty()) << op->name;
     for (const OpSample& s : op->samples) {
-      const Result<Program> p = sample_program(*op, s, op->required_outputs);
+      const Result<Program> p = sample_program(*op, s);
       ASSERT_TRUE(p.ok()) << op->name;
       const Result<OpDefinition> d = define(call_of(*p, p->nodes[0]));
       ASSERT_TRUE(d.ok()) << op->name << ": " << (d ? "" : to_text(d.errors()));

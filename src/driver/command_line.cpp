@@ -1,11 +1,14 @@
 // The command line's grammar and its help, by CLI11 (its only doorway). Every option is declared once here.
 #include <algorithm>
+#include <cstdio>
+#include <set>
 
 #include <CLI/CLI.hpp>
 
 #include "facet/nearest.hpp"
 #include "src/driver/help.hpp"
 #include "src/driver/options.hpp"
+#include "src/ops/op_table.hpp"
 
 namespace facet {
 
@@ -46,7 +49,8 @@ constexpr Row kRows[] = {
     {"doctor", "What this machine has and lacks: compilers, GPU, libraries, measured ceilings.", "facet doctor", false},
     {"selftest", "Check every operator's samples, and given programs, on the GPU (or in the GPU-mode interpreter).",
      "facet selftest --target cuda\nfacet selftest --target cuda examples/*/program.json\n"
-     "facet selftest --sweep --sample 500 --seed 3\nfacet selftest --sweep --op conv",
+     "facet selftest --sweep --sample 500 --seed 3\nfacet selftest --sweep --op conv\n"
+     "facet selftest --time --family contraction",
      false},
     {"import", "Read a program from C or ONNX.", "facet import c kernel.c -o kernel.json", false},
     {"completion", "Print a completion script for bash or zsh.",
@@ -73,6 +77,12 @@ constexpr const char* kEpilogue =
     "  facet run scale.json --verify     compile it, run it, compare it with the reference\n\n"
     "Exit status: 0 done, 1 the answer is no, 2 the input is wrong, 3 an outside part is missing, 4 a bug, 130 interrupted.\n"
     "facet VERB --help tells the options of a verb.";
+
+std::set<std::string> operator_families() {
+  std::set<std::string> names;
+  for (const OpDef* op : all_ops()) names.insert(op->family);
+  return names;
+}
 
 void list_option(CLI::App* app, const char* name, std::vector<std::string>* to, const char* help, const char* form) {
   app->add_option(name, *to, help)->allow_extra_args(false)->type_name(form);
@@ -139,7 +149,18 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
     app->add_option("--sample", o->sample, "Only N cases of the sweep, chosen by the seed")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
+    app->add_option("--part", o->part, "Only every N-th case, from the K-th on: the K-th of N parts")
+        ->type_name("K/N")
+        ->check([](const std::string& text) {
+          std::int64_t k = 0, n = 0;
+          return part_of(text, &k, &n) ? std::string() : "expected K/N with 1 <= K <= N <= 1000, such as 2/3";
+        });
     app->add_option("--op", o->op, "Only this operator")->type_name("NAME");
+    app->add_flag("--time", o->time,
+                  "A table of every operator's time instead of checking it: ms, GFLOP/s, GB/s, share of the ceiling");
+    app->add_option("--family", o->family, "With --time: only the operators of this family")
+        ->type_name("NAME")
+        ->check(CLI::IsMember(operator_families()));
   }
   if (verb == "import") {
     app->add_option("source", o->files, "c or onnx, and the file")->required()->expected(2)->type_name("c|onnx FILE");
@@ -209,6 +230,16 @@ bool valid_target(const std::string& target) {
 }
 
 }  // namespace
+
+bool part_of(const std::string& text, std::int64_t* k, std::int64_t* n) {
+  constexpr std::int64_t kMost = 1000;
+  int used = 0;
+  long long first = 0, second = 0;
+  if (text.size() > 9 || std::sscanf(text.c_str(), "%lld/%lld%n", &first, &second, &used) != 2) return false;
+  *k = first;
+  *n = second;
+  return used == static_cast<int>(text.size()) && *k >= 1 && *k <= *n && *n <= kMost;
+}
 
 Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   CommandLine line;

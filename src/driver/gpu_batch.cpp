@@ -1,9 +1,13 @@
 // Many cases in few compilations: the sources of a batch stand in one file, each in a namespace of its own; their kernels have
-// C names made unique by the case's number. Batches compile in parallel threads, then every case runs by itself.
+// C names made unique by the case's number. Cases are planned and batches compiled on all cores, then every case runs by
+// itself.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "src/driver/gpu_case.hpp"
@@ -33,6 +37,18 @@ std::string source_of(const std::vector<const DeviceCase*>& cases) {
   return batch_source(modules);
 }
 
+// work(0) .. work(count - 1), on all cores.
+void in_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> threads;
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (std::size_t t = 0; t < std::min(count, cores); ++t)
+    threads.emplace_back([&] {
+      for (std::size_t i = next++; i < count; i = next++) work(i);
+    });
+  for (std::thread& t : threads) t.join();
+}
+
 class DeviceRun {
  public:
   DeviceRun(const std::vector<GpuCase>& cases, std::uint64_t seed, const std::function<void(const std::string&)>& progress)
@@ -57,29 +73,37 @@ class DeviceRun {
  private:
   void fail(std::size_t index, const Diagnostics& errors) { report_.results[index].reason = to_text(errors); }
 
+  void tell(const std::string& what) {
+    const std::lock_guard<std::mutex> lock(telling_);
+    progress_(what);
+  }
+
+  // Planning and the reference take most of the time, so all cores do it; each thread has isl's state of its own.
   void prepare() {
-    for (std::size_t i = 0; i < cases_.size(); ++i) {
-      if (i % kProgressStep == 0)
-        progress_("scheduled " + std::to_string(i) + " of " + std::to_string(cases_.size()) + " cases");
-      Result<PreparedCase> made = prepare_case(cases_[i], seed_);
-      if (!made) {
-        fail(i, made.errors());
-        continue;
-      }
-      auto c = std::make_unique<DeviceCase>();
-      c->index = i;
-      c->made = std::move(*made);
-      c->made.loops.name = "case_" + std::to_string(i);
-      CudaPrintOptions print;
-      print.machine = machine_;
-      Result<CudaModule> module = print_cuda(c->made.loops, print);
-      if (!module) {
-        fail(i, module.errors());
-        continue;
-      }
-      c->module = std::move(*module);
-      made_.push_back(std::move(c));
-    }
+    made_.resize(cases_.size());
+    std::atomic<std::size_t> done{0};
+    in_threads(cases_.size(), [&](std::size_t i) {
+      const std::size_t number = done++;
+      if (number % kProgressStep == 0)
+        tell("scheduled " + std::to_string(number) + " of " + std::to_string(cases_.size()) + " cases");
+      prepare_one(i);
+    });
+    made_.erase(std::remove(made_.begin(), made_.end(), nullptr), made_.end());
+  }
+
+  void prepare_one(std::size_t i) {
+    Result<PreparedCase> made = prepare_case(cases_[i], seed_);
+    if (!made) return fail(i, made.errors());
+    auto c = std::make_unique<DeviceCase>();
+    c->index = i;
+    c->made = std::move(*made);
+    c->made.loops.name = "case_" + std::to_string(i);
+    CudaPrintOptions print;
+    print.machine = machine_;
+    Result<CudaModule> module = print_cuda(c->made.loops, print);
+    if (!module) return fail(i, module.errors());
+    c->module = std::move(*module);
+    made_[i] = std::move(c);
   }
 
   // Cases with one set of compiler options may share a file.
@@ -88,8 +112,7 @@ class DeviceRun {
     for (const auto& c : made_)
       kinds[{c->made.program.numerics.contract, c->made.program.numerics.flush_denormals}].push_back(c.get());
     for (const auto& [kind, list] : kinds) {
-      const std::size_t share = std::max<std::size_t>(1, kGpuBatches * list.size() / std::max<std::size_t>(1, made_.size()));
-      const std::size_t first = batches_.size(), count = std::min(share, list.size());
+      const std::size_t first = batches_.size(), count = (list.size() + kGpuBatch - 1) / kGpuBatch;
       for (std::size_t k = 0; k < count; ++k) {
         batches_.emplace_back();
         batches_.back().compile.arch = arch_;
@@ -101,12 +124,11 @@ class DeviceRun {
   }
 
   Result<Done> compile() {
-    progress_("compiling " + std::to_string(batches_.size()) + " batches");
+    tell("compiling " + std::to_string(batches_.size()) + " batches");
     const auto start = std::chrono::steady_clock::now();
-    std::vector<std::thread> threads;
-    for (Batch& b : batches_)
-      threads.emplace_back([&b] { b.binary = compile_cuda(source_of(b.cases), "batch.cu", b.compile); });
-    for (std::thread& t : threads) t.join();
+    in_threads(batches_.size(), [&](std::size_t k) {
+      batches_[k].binary = compile_cuda(source_of(batches_[k].cases), "batch.cu", batches_[k].compile);
+    });
     report_.compilations = batches_.size();
     // A batch that does not compile: case by case, so that the failure has a name.
     for (const Batch& b : batches_) {
@@ -127,7 +149,7 @@ class DeviceRun {
     for (const Batch& b : batches_)
       for (const DeviceCase* c : b.cases) {
         if (done++ % kProgressStep == 0)
-          progress_("ran " + std::to_string(done - 1) + " of " + std::to_string(made_.size()) + " cases");
+          tell("ran " + std::to_string(done - 1) + " of " + std::to_string(made_.size()) + " cases");
         if (!b.binary) {
           if (report_.results[c->index].reason.empty()) fail(c->index, b.binary.errors());
           continue;
@@ -156,6 +178,7 @@ class DeviceRun {
   std::string arch_;
   std::vector<std::unique_ptr<DeviceCase>> made_;
   std::vector<Batch> batches_;
+  std::mutex telling_;
   GpuRunReport report_;
 };
 

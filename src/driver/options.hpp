@@ -32,12 +32,17 @@ struct Options {
   bool compiled = false;     // fuzz: kernels too, not only interpreted trees
   bool sweep = false;        // selftest: every dtype and kind of shape
   std::int64_t sample = 0;   // selftest: only so many cases of the sweep; 0 is all
+  std::string part;          // selftest: "2/3" is the second of three parts of the cases; "" is all
   std::string op;            // selftest: only this operator; "" is all
+  std::string family;        // selftest --time: only this family; "" is all
   bool json = false;
   bool verify = false;
   bool time = false;
   bool measure = false;
 };
+
+// "2/3" as 2 and 3.
+bool part_of(const std::string& text, std::int64_t* k, std::int64_t* n);
 
 // The command line as Options; help and version texts, and a complaint for everything else.
 struct CommandLine {

@@ -1,10 +1,12 @@
-// selftest: every operator's samples and the given programs on the GPU, or in the GPU-mode interpreter, in one process.
+// selftest: every operator's samples and the given programs on the GPU, or in the GPU-mode interpreter, in one process; or
+// every operator's time.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 #include "codegen/cuda/runner.hpp"
 #include "src/driver/gpu_selftest.hpp"
+#include "src/driver/operator_bench.hpp"
 #include "src/driver/sweep.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/ops/op_table.hpp"
@@ -34,7 +36,7 @@ void add(Summary* s, const GpuCaseResult& r) {
 void tell(const std::string& progress) { std::fprintf(stderr, "selftest: %s\n", progress.c_str()); }
 
 // The samples of the table, or the sweep, of all operators or of one.
-Result<std::vector<GpuCase>> cases_of(const Options& options) {
+Result<std::vector<GpuCase>> all_cases_of(const Options& options) {
   const OpDef* op = options.op.empty() ? nullptr : find_op(options.op);
   if (!options.op.empty() && !op) return unknown_op(options.op, {});
   const std::string name = op ? op->name : "";
@@ -45,9 +47,51 @@ Result<std::vector<GpuCase>> cases_of(const Options& options) {
   return cases;
 }
 
+Result<std::vector<GpuCase>> cases_of(const Options& options) {
+  Result<std::vector<GpuCase>> all = all_cases_of(options);
+  std::int64_t k = 1, n = 1;
+  if (!all || options.part.empty() || !part_of(options.part, &k, &n)) return all;
+  std::vector<GpuCase> part;
+  for (std::size_t i = static_cast<std::size_t>(k - 1); i < all->size(); i += static_cast<std::size_t>(n))
+    part.push_back(std::move((*all)[i]));
+  return part;
+}
+
+Result<Outcome> times_of(Options options) {
+  if (!options.op.empty()) {
+    const OpDef* op = find_op(options.op);
+    if (!op) return unknown_op(options.op, {});
+    options.op = op->name;
+  }
+  const Result<std::vector<OperatorTime>> times = time_operators(options, tell);
+  if (!times) return times.errors();
+  Outcome outcome;
+  outcome.text = to_text(*times);
+  JsonValue rows = JsonValue::array();
+  for (const OperatorTime& t : *times) {
+    JsonValue row = JsonValue::object();
+    row.add("operator", JsonValue::of(t.name))
+        .add("family", JsonValue::of(t.family))
+        .add("operands", JsonValue::of(t.operands));
+    if (t.problem.empty())
+      row.add("time_ms", JsonValue::of(t.time_ms))
+          .add("gflops", JsonValue::of(t.gflops))
+          .add("gbps", JsonValue::of(t.gbps))
+          .add("fraction_of_bound", JsonValue::of(t.share));
+    else
+      row.add("reason", JsonValue::of(t.problem));
+    rows.items.push_back(std::move(row));
+    outcome.status = t.problem.empty() ? outcome.status : 1;
+  }
+  outcome.json = JsonValue::object();
+  outcome.json.add("operators", std::move(rows));
+  return outcome;
+}
+
 }  // namespace
 
 Result<Outcome> verb_selftest(const Options& options) {
+  if (options.time) return times_of(options);
   const auto start = std::chrono::steady_clock::now();
   const bool on_device = options.target.rfind("cuda", 0) == 0;
   std::string where = "the GPU-mode interpreter", target = "interpreter";

@@ -68,8 +68,9 @@ inline Program program_of(const Json& c, HostTensors* inputs) {
     p.inputs.push_back(name);
   }
   for (std::size_t k = 0; k < c["out"].size(); ++k) {
-    const std::string name = "z" + std::to_string(k);
+    const std::string name = c["out"][k].is_null() ? "" : "z" + std::to_string(k);
     node.out.push_back(name);
+    if (name.empty()) continue;
     p.outputs.push_back(name);
     p.tensors[name].name = name;
     p.tensor_order.push_back(name);

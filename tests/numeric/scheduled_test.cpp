@@ -61,6 +61,7 @@ std::string run_case(const Json& c, bool symbolic) {
   if (!report) return "interpret: " + to_text(report.errors()) + to_text(loops);
   if (!report->clean()) return to_text(*report) + to_text(loops);
   for (std::size_t k = 0; k < c["out"].size(); ++k) {
+    if (c["out"][k].is_null()) continue;
     const std::string name = "z" + std::to_string(k),
                       wrong = compare(buffers.at(name), reference->outputs.at(name), c["out"][k]);
     if (!wrong.empty()) return name + ": " + wrong + "\n" + to_text(*elaborated) + to_text(loops);

@@ -41,6 +41,7 @@ std::string compare_all(const Program& elaborated, const SymbolValues& values, c
   const Result<ReferenceRun> run = run_reference(elaborated, values, inputs);
   if (!run) return to_text(run.errors()) + to_text(elaborated);
   for (std::size_t k = 0; k < c["out"].size(); ++k) {
+    if (c["out"][k].is_null()) continue;  // an output that is left out
     const std::string wrong = compare(run->outputs.at("z" + std::to_string(k)), c["out"][k]);
     if (!wrong.empty()) return "output " + std::to_string(k) + ": " + wrong + "\n" + to_text(elaborated);
   }

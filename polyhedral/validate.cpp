@@ -100,13 +100,17 @@ class Validator {
     std::string instance;
     for (std::size_t i = 0; i < s.iterators.size(); ++i)
       instance += (i ? ", " : " at ") + s.iterators[i] + " = " + std::to_string(p->coordinates[i]);
-    problems_.push_back(
-        diagnose(code, s.place,
-                 {"'" + s.name + "'", "'" + a.array + "'", shape_text(array), list_text({split, p->coordinates.end()}),
-                  instance + where_text(*p)},
-                 code == Code::kReadOutOfBounds
-                     ? std::vector<std::string>{"shrink the range with `for` or `where`, or give a padding value: x[... ? 0.0]"}
-                     : std::vector<std::string>{}));
+    problems_.push_back(diagnose(code, s.place,
+                                 {"'" + s.name + "'", "'" + a.array + "'", shape_text(array),
+                                  list_text({split, p->coordinates.end()}), instance + where_text(*p)},
+                                 {way_in(code)}));
+  }
+
+  // How the access gets inside its array, in the words of the op's own language.
+  std::string way_in(Code code) const {
+    if (!node_.loops.empty()) return "change the bounds of the loop, or guard the statement: if (i < N - 1) ...";
+    if (code == Code::kReadOutOfBounds) return "shrink the range with `for` or `where`, or give a padding value: x[... ? 0.0]";
+    return "shrink the range with `for` or `where`";
   }
 
   void definedness(const Array& array) {

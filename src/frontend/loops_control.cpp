@@ -201,7 +201,10 @@ bool LoopParser::loop_header(LoopStatement* s, std::string* name, CBinding* vari
     declared = true;
     const Token word = parser_.peek();
     if (!parser_.type_words(&dtype)) return false;
-    if (!is_integer(dtype)) fail(Code::kLoopForm, word.offset, {word.text, "a loop variable is an integer"});
+    if (!is_integer(dtype))
+      fail(Code::kLoopForm, word.offset, {word.text, "a loop variable is an integer"});
+    else if (size_bytes(dtype) < 4)  // in C it wraps before it reaches a bound beyond its range
+      fail(Code::kLoopForm, word.offset, {word.text, "a loop variable has at least 32 bits"}, {"declare it int or long"});
   }
   if (parser_.peek().kind != TokenKind::kName) return parser_.fail("'int i = ...'"), false;
   const Token variable_token = parser_.take();

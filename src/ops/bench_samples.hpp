@@ -11,4 +11,7 @@ namespace facet {
 // extents doubled in turn until `enough` (of a program that is not elaborated) says so.
 OpSample bench_sample(const OpDef& op, const std::function<bool(const Program&)>& enough);
 
+// Rows that name no operator or that their operator refuses; there should be none.
+std::vector<std::string> unfit_bench_rows();
+
 }  // namespace facet

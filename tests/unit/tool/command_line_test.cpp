@@ -34,6 +34,8 @@ TEST_F(Tool, WrongCommandLinesAreInputErrors) {
   EXPECT_EQ(error_code("check p.json --jsno"), "bad-command-line");
   EXPECT_EQ(error_code("show p.json --stage grpah"), "bad-command-line");
   EXPECT_EQ(error_code("run p.json --threads 0"), "bad-command-line");
+  EXPECT_EQ(error_code("selftest --part 4/3"), "bad-command-line");
+  EXPECT_EQ(error_code("selftest --time --family convolutions"), "bad-command-line");
   EXPECT_EQ(error_code("run p.json --target opencl"), "bad-target");
   EXPECT_EQ(error_code("run p.json --target openmp:vax"), "bad-target");
   EXPECT_EQ(error_code("check p.json --set N"), "bad-assignment");

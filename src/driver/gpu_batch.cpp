@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "src/driver/gpu_case.hpp"
+#include "src/driver/in_threads.hpp"
 #include "src/run/cuda_run.hpp"
 
 namespace facet {
@@ -35,18 +36,6 @@ std::string source_of(const std::vector<const DeviceCase*>& cases) {
   std::vector<std::pair<std::size_t, const CudaModule*>> modules;
   for (const DeviceCase* c : cases) modules.emplace_back(c->index, &c->module);
   return batch_source(modules);
-}
-
-// work(0) .. work(count - 1), on all cores.
-void in_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next{0};
-  std::vector<std::thread> threads;
-  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  for (std::size_t t = 0; t < std::min(count, cores); ++t)
-    threads.emplace_back([&] {
-      for (std::size_t i = next++; i < count; i = next++) work(i);
-    });
-  for (std::thread& t : threads) t.join();
 }
 
 class DeviceRun {

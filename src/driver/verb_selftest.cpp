@@ -1,11 +1,13 @@
 // selftest: every operator's samples and the given programs on the GPU, or in the GPU-mode interpreter, in one process; or
 // every operator's time.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 
 #include "codegen/cuda/runner.hpp"
 #include "src/driver/gpu_selftest.hpp"
+#include "src/driver/in_threads.hpp"
 #include "src/driver/operator_bench.hpp"
 #include "src/driver/sweep.hpp"
 #include "src/driver/verbs.hpp"
@@ -55,6 +57,17 @@ Result<std::vector<GpuCase>> cases_of(const Options& options) {
   for (std::size_t i = static_cast<std::size_t>(k - 1); i < all->size(); i += static_cast<std::size_t>(n))
     part.push_back(std::move((*all)[i]));
   return part;
+}
+
+std::vector<GpuCaseResult> interpreted(const std::vector<GpuCase>& cases, std::uint64_t seed) {
+  std::vector<GpuCaseResult> results(cases.size());
+  std::atomic<std::size_t> done{0};
+  in_threads(cases.size(), [&](std::size_t i) {
+    const std::size_t number = done++;
+    if (number % 100 == 0) tell("interpreted " + std::to_string(number) + " of " + std::to_string(cases.size()) + " cases");
+    results[i] = check_in_interpreter(cases[i], seed);
+  });
+  return results;
 }
 
 Result<Outcome> times_of(Options options) {
@@ -118,10 +131,7 @@ Result<Outcome> verb_selftest(const Options& options) {
     compiled = ", " + std::to_string(report->compilations) + " compilations in " +
                std::to_string(static_cast<long>(report->compile_s)) + " s";
   } else {
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      if (i % 100 == 0) tell("interpreted " + std::to_string(i) + " of " + std::to_string(cases.size()) + " cases");
-      add(&summary, check_in_interpreter(cases[i], options.seed));
-    }
+    for (const GpuCaseResult& r : interpreted(cases, options.seed)) add(&summary, r);
     if (options.sweep) {
       const Result<std::vector<GpuCaseResult>> results = check_compiled(cases, options, tell);
       if (!results) return results.errors();

@@ -90,6 +90,19 @@ bool good_lanes(const Statement& s, const std::string& name, std::string* why) {
   return true;
 }
 
+// Do the loops around decide the innermost one's value? It is a loop of one iteration then.
+bool stands_still(const Schedule& schedule, const std::vector<TreePtr>& loops, int statement) {
+  const Statement& s = schedule.statement(statement);
+  if (loops.size() <= s.iterators.size() && loops.size() == loops_around(schedule.scop->original, statement).size())
+    return false;
+  isl::map pairs = all_pairs(s.domain, s.domain);
+  for (const TreePtr& l : loops) {
+    const isl::pw_aff& f = l->member.at(statement);
+    pairs = pairs.intersect(compare_map(f, l == loops.back() ? Compare::kLess : Compare::kEqual, f));
+  }
+  return pairs.is_empty();
+}
+
 void vectorize_leaf(GroupPlanner& planner, int statement) {
   const Schedule& schedule = planner.schedule();
   const std::vector<TreePtr> loops = loops_around(schedule.tree, statement);
@@ -109,6 +122,10 @@ void vectorize_leaf(GroupPlanner& planner, int statement) {
     width = std::min(width, planner.options().machine.cpu.vector_bytes / static_cast<int>(size_bytes(widest_type(st))));
   }
   if (width < 2) return planner.decline("vector", subject, "the machine has no vectors of this type");
+  bool still = false;
+  const Result<Done> asked =
+      guarded("vectors", planner.budget(), [&] { still = stands_still(planner.schedule(), loops, statement); });
+  if (!asked || still) return planner.decline("vector", subject, "one iteration of it at a time");
   const double trips = planner.model().trips(*inner, statement);
   while (width > 2 && trips < width) width /= 2;
   if (trips < width)
@@ -148,37 +165,47 @@ void sink_unit_stride(GroupPlanner& planner, int statement) {
 
 // A reduction's loop outside keeps its nest from the threads: columns of the innermost loop, which carries nothing, for them.
 //     for j { for i  x[i] += a[j, i] * y[j] }      -->      for i0 (parallel) { for j { for i in block i0  x[i] += .. } }
-void cut_columns(GroupPlanner& planner) {
-  if (planner.threads() < 2) return;
-  for (const TreePtr& nest : nests_of(planner.schedule().tree)) {
-    std::vector<TreePtr> chain;
-    for (TreePtr t = nest; t->kind == Tree::Kind::kLoop; t = t->children[0]) chain.push_back(t);
-    if (chain.size() < 2 || chain.back()->children[0]->kind != Tree::Kind::kLeaf) continue;
-    if (work_us(planner, nest) < needed_us(planner)) continue;
-    const int statement = chain.back()->children[0]->statement;
-    bool blocked = true, free = false;
-    for (const TreePtr& l : chain) blocked = blocked && l->mark.kind == LoopKind::kSerial;
-    const Result<Done> asked = guarded("columns for threads", planner.budget(), [&] {
-      for (const TreePtr& l : chain)
-        if (l != chain.back()) blocked = blocked && carries_dependence(planner.schedule(), l->id, true);
-      free = blocked && !carries_dependence(planner.schedule(), chain.back()->id, true);
-    });
-    const double trips = planner.model().trips(*chain.back(), statement);
-    if (!asked || !free || trips < kLeastColumns * planner.threads()) continue;
-    const double each = trips / planner.threads() / kLeastColumns;
-    const std::int64_t columns = kLeastColumns * static_cast<std::int64_t>(std::ceil(each));
-    const std::string owner = planner.schedule().statement(statement).name, inner = chain.back()->names.at(statement);
-    std::vector<std::string> order{inner + "0"};
-    for (const TreePtr& l : chain)
-      if (l != chain.back()) order.push_back(l->names.at(statement));
-    planner.attempt_all({make_step("tile", {{"statement", arg(owner)},
-                                            {"loops", arg(std::vector<std::string>{inner})},
-                                            {"names", arg(std::vector<std::string>{inner + "0"})},
-                                            {"sizes", arg(std::vector<std::int64_t>{columns})}}),
-                         make_step("interchange", {{"statement", arg(owner)}, {"order", arg(order)}})},
-                        "tile", "loop " + inner + " of " + owner,
-                        "columns for the threads: the loops outside carry a dependence");
+// `nest` is held: the planner's tree changes meanwhile.
+void cut_columns(GroupPlanner& planner, TreePtr nest, double entries) {
+  const Schedule& schedule = planner.schedule();
+  if (nest->kind == Tree::Kind::kLoop && statements_of(nest).size() > 1) {
+    const auto [s, name] = address_of(schedule, nest);
+    if (s < 0 || nest->mark.kind != LoopKind::kSerial) return;
+    bool shared = true;  // its iterations go to the threads as they are
+    const Result<Done> asked = guarded("columns for threads", planner.budget(),
+                                       [&] { shared = !carries_dependence(planner.schedule(), nest->id, true); });
+    if (asked && !shared) cut_columns(planner, nest->children[0], entries * std::max(1.0, planner.model().trips(*nest, s)));
+    return;
   }
+  if (nest->kind == Tree::Kind::kSequence)
+    for (const TreePtr& c : nest->children) cut_columns(planner, c, entries);
+  if (nest->kind != Tree::Kind::kLoop || work_us(planner, nest) / entries < needed_us(planner)) return;
+  std::vector<TreePtr> chain;
+  for (TreePtr t = nest; t->kind == Tree::Kind::kLoop; t = t->children[0]) chain.push_back(t);
+  if (chain.size() < 2) return;
+  const int statement = chain.back()->children[0]->statement;
+  bool blocked = true, free = false;
+  for (const TreePtr& l : chain) blocked = blocked && l->mark.kind == LoopKind::kSerial;
+  const Result<Done> asked = guarded("columns for threads", planner.budget(), [&] {
+    for (const TreePtr& l : chain)
+      if (l != chain.back()) blocked = blocked && carries_dependence(schedule, l->id, true);
+    free = blocked && !carries_dependence(schedule, chain.back()->id, true);
+  });
+  const double trips = planner.model().trips(*chain.back(), statement);
+  if (!asked || !free || trips < static_cast<double>(kLeastColumns * planner.threads())) return;
+  const double each = trips / planner.threads() / static_cast<double>(kLeastColumns);
+  const std::int64_t columns = kLeastColumns * static_cast<std::int64_t>(std::ceil(each));
+  const std::string owner = schedule.statement(statement).name, inner = chain.back()->names.at(statement);
+  std::vector<std::string> order{inner + "0"};
+  for (const TreePtr& l : chain)
+    if (l != chain.back()) order.push_back(l->names.at(statement));
+  planner.attempt_all({make_step("tile", {{"statement", arg(owner)},
+                                          {"loops", arg(std::vector<std::string>{inner})},
+                                          {"names", arg(std::vector<std::string>{inner + "0"})},
+                                          {"sizes", arg(std::vector<std::int64_t>{columns})}}),
+                       make_step("interchange", {{"statement", arg(owner)}, {"order", arg(order)}})},
+                      "tile", "loop " + inner + " of " + owner,
+                      "columns for the threads: the loops outside carry a dependence");
 }
 
 }  // namespace
@@ -189,7 +216,7 @@ void plan_vectors(GroupPlanner& planner) {
   for (const int s : statements_of(planner.schedule().tree))
     if (!copies(s)) sink_unit_stride(planner, s);
   cut_lone_loops(planner);
-  cut_columns(planner);
+  if (planner.threads() > 1) cut_columns(planner, planner.schedule().tree, 1);
   for (const int s : statements_of(planner.schedule().tree))
     if (!copies(s)) vectorize_leaf(planner, s);
 }

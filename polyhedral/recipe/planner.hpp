@@ -53,6 +53,7 @@ void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: ca
 void plan_fusion(GroupPlanner& planner);        // neighbouring nests along their data flow
 void plan_contraction_of_arrays(GroupPlanner& planner);
 void plan_time_tiles(GroupPlanner& planner);  // stencils: tiles over time in wavefronts
+void plan_bands(GroupPlanner& planner);       // factorizations: permutable bands in tiles
 void plan_vectors(GroupPlanner& planner);     // one vector loop a statement
 void plan_threads(GroupPlanner& planner);     // one parallel loop a nest
 void plan_streams(GroupPlanner& planner);     // results larger than the caches go past them

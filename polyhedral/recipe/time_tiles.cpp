@@ -126,9 +126,7 @@ class TimeTiles {
         same_names_ = same_names_ && l->names.at(part.statement) != time_->names.at(part.statement);
       }
       const bool serial = !carried.at(part.loops.back()->id).none();
-      const double lanes = planner_.options().machine.cpu.vector_bytes / static_cast<double>(size_bytes(s.value->type));
-      facts_.step_us +=
-          points * (1 + Model::operations(s)) * (serial ? kLatencyNs : kOperationNs / std::max(1.0, lanes)) / 1000;
+      facts_.step_us += instances_us(planner_, s, points, serial);
       facts_.rows += rows;
       if (part.missing == 0) facts_.parallel = facts_.parallel && carried.at(part.loops[0]->id).none();
     }
@@ -211,21 +209,13 @@ class TimeTiles {
       shared[name(p)] = arg(names);
     }
     if (parts_.size() > 1) list.push_back(make_step("fuse", {{"statements", arg(statements)}, {"loops", arg(shared)}}));
-    std::vector<std::string> loops{time_name(0)}, names{time_name(0) + "t"};
+    std::vector<std::string> loops{time_name(0)};
     std::vector<std::int64_t> sizes{tile.steps};
     for (std::size_t k = 0; k < tiled; ++k) {
       loops.push_back(loop_name(0, k));
-      names.push_back(loop_name(0, k) + "t");
       sizes.push_back(tile.sizes[k]);
     }
-    const Argument first = arg(name(0));
-    list.push_back(
-        make_step("tile", {{"statement", first}, {"loops", arg(loops)}, {"sizes", arg(sizes)}, {"names", arg(names)}}));
-    if (planner_.threads() < 2) return list;
-    list.push_back(make_step("skew", {{"statement", first}, {"loop", arg(names[1])}, {"by", arg(names[0])}}));
-    list.push_back(
-        make_step("interchange", {{"statement", first}, {"order", arg(std::vector<std::string>{names[1], names[0]})}}));
-    list.push_back(make_step("parallelize", {{"statement", first}, {"loop", arg(names[0])}}));
+    for (Step& s : wavefront_steps(name(0), loops, sizes, planner_.threads() > 1)) list.push_back(std::move(s));
     return list;
   }
 
@@ -255,6 +245,26 @@ class TimeTiles {
 };
 
 }  // namespace
+
+double instances_us(const GroupPlanner& planner, const Statement& s, double points, bool serial) {
+  const double lanes = planner.options().machine.cpu.vector_bytes / static_cast<double>(size_bytes(s.value->type));
+  return points * (1 + Model::operations(s)) * (serial ? kLatencyNs : kOperationNs / std::max(1.0, lanes)) / 1000;
+}
+
+std::vector<Step> wavefront_steps(const std::string& statement, const std::vector<std::string>& loops,
+                                  const std::vector<std::int64_t>& sizes, bool threads) {
+  std::vector<std::string> names;
+  for (const std::string& l : loops) names.push_back(l + "t");
+  const Argument first = arg(statement);
+  std::vector<Step> list{
+      make_step("tile", {{"statement", first}, {"loops", arg(loops)}, {"sizes", arg(sizes)}, {"names", arg(names)}})};
+  if (!threads) return list;
+  list.push_back(make_step("skew", {{"statement", first}, {"loop", arg(names[1])}, {"by", arg(names[0])}}));
+  list.push_back(
+      make_step("interchange", {{"statement", first}, {"order", arg(std::vector<std::string>{names[1], names[0]})}}));
+  list.push_back(make_step("parallelize", {{"statement", first}, {"loop", arg(names[0])}}));
+  return list;
+}
 
 void plan_time_tiles(GroupPlanner& planner) {
   const TreePtr root = planner.schedule().tree;

@@ -1,9 +1,11 @@
 // Tiles over time: what the policy hands to its model, and what it gets back.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "facet/machine.hpp"
+#include "polyhedral/recipe/planner.hpp"
 
 namespace facet {
 
@@ -25,5 +27,12 @@ struct TimeTile {
 };
 
 TimeTile choose_time_tile(const CpuMachine& cpu, int threads, const TimeNest& nest);
+
+// Tiles of a permutable chain of loops, as `statement` calls them; with threads, in wavefronts of the first two.
+std::vector<Step> wavefront_steps(const std::string& statement, const std::vector<std::string>& loops,
+                                  const std::vector<std::int64_t>& sizes, bool threads);
+
+// What a step of time costs by its arithmetic alone, in microseconds on one thread: `points` instances of the statement.
+double instances_us(const GroupPlanner& planner, const Statement& s, double points, bool serial);
 
 }  // namespace facet

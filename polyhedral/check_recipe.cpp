@@ -23,8 +23,8 @@ void describe(const StepRefusal& refusal, const std::string& group_pointer, cons
   report->kind = to_text(v.kind);
   report->array = v.array;
   report->element = v.element;
-  report->source = {v.source, v.source_iterators, v.source_instance};
-  report->sink = {v.sink, v.sink_iterators, v.sink_instance};
+  report->source = {v.source, v.source_iterators, v.source_instance, v.source_place};
+  report->sink = {v.sink, v.sink_iterators, v.sink_instance, v.sink_place};
   report->symbols = v.symbols;
   report->violation_text = to_text(v);
 }

@@ -77,6 +77,7 @@ struct LegalReport {
     std::string statement;
     std::vector<std::string> loops;
     std::vector<std::int64_t> instance;
+    Place place;  // where the statement is written: the program, or the C file it came from
   };
   bool has_violation = false;
   std::string kind;  // "flow", ...

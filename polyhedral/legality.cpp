@@ -229,6 +229,8 @@ Violation describe(const Schedule& schedule, const Found& found) {
   v.array = d.array;
   v.source = source.name;
   v.sink = sink.name;
+  v.source_place = source.place;
+  v.sink_place = sink.place;
   v.source_iterators = source.iterators;
   v.sink_iterators = sink.iterators;
   v.loop = found.loop;

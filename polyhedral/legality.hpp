@@ -23,7 +23,8 @@ struct Violation {
   std::vector<std::string> source_iterators, sink_iterators;
   std::vector<std::int64_t> source_instance, sink_instance;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
-  std::string loop;  // marks: the loop that carries it
+  std::string loop;                // marks: the loop that carries it
+  Place source_place, sink_place;  // where the statements are written
 };
 
 // "h0[1, 2, 0] must run before h[1, 2] (flow through h0[1, 2], N = 4)"

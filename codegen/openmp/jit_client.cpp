@@ -13,6 +13,7 @@ namespace facet {
 namespace {
 
 struct Plugin {
+  void* library = nullptr;
   JitCompileFunction compile = nullptr;
   JitSymbolFunction symbol = nullptr;
   JitFreeFunction release = nullptr;
@@ -45,7 +46,7 @@ void* open_plugin(std::string& problem) {
 
 Plugin load_plugin() {
   Plugin p;
-  void* library = open_plugin(p.problem);
+  void* library = p.library = open_plugin(p.problem);
   if (!library) return p;
   p.compile = reinterpret_cast<JitCompileFunction>(::dlsym(library, "facet_jit_compile"));
   p.symbol = reinterpret_cast<JitSymbolFunction>(::dlsym(library, "facet_jit_symbol"));
@@ -78,6 +79,8 @@ void* JitModule::lookup(const std::string& name) const {
 }
 
 std::string jit_problem() { return plugin().problem; }
+
+void* jit_plugin_function(const char* name) { return plugin().library ? ::dlsym(plugin().library, name) : nullptr; }
 
 Result<JitModule> jit_module(const Module& module, const std::vector<std::string>& flags) {
   const Plugin& p = plugin();

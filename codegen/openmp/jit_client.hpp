@@ -26,6 +26,9 @@ struct JitModule {
 // ../lib.
 std::string jit_problem();
 
+// Another function that the plugin exports; null when there is no plugin or it lacks the function.
+void* jit_plugin_function(const char* name);
+
 // Compiles the module's source with `flags` (as for an outside compiler; what only concerns linking is passed over). Fails with
 // kJitMissing when there is no plugin, kJitRefused with the compiler's text when it does not accept the source.
 Result<JitModule> jit_module(const Module& module, const std::vector<std::string>& flags);

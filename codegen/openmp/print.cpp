@@ -295,7 +295,11 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
   module.target = "openmp";
   module.symbols = program.symbols;
   module.arguments = face.arguments;
-  for (const Kernel& k : program.kernels) module.kernels.push_back({k.name, k.ops, k.flops, k.bytes, k.when});
+  for (std::size_t i = 0; i < program.kernels.size(); ++i) {
+    const Kernel& k = program.kernels[i];
+    const auto& arrays = kernels[i].uses.buffers;
+    module.kernels.push_back({k.name, k.ops, k.flops, k.bytes, k.when, {arrays.begin(), arrays.end()}});
+  }
   module.header = {face.name + ".h", header_text(face, {})};
   // main.cpp is the exported check; a program may be called main all the same.
   module.source = {(face.name == "main" ? "main_kernels" : face.name) + ".cpp",

@@ -28,8 +28,9 @@ struct ArgumentInfo {  // a pointer field of facet_NAME_args
 struct KernelInfo {
   std::string name;
   std::vector<std::string> ops;
-  ExprPtr flops, bytes;  // of symbols; null unknown
-  ExprPtr when;          // of symbols: the sizes it runs for; null: all
+  ExprPtr flops, bytes;             // of symbols; null unknown
+  ExprPtr when;                     // of symbols: the sizes it runs for; null: all
+  std::vector<std::string> arrays;  // openmp: the arrays it takes
 };
 
 // The kernel file exports (plain C, prefix facet_NAME_): workspace_bytes, prepare, run, destroy, and for measuring

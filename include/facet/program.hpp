@@ -102,6 +102,25 @@ struct LoopStatement {
   // kDeclare: a block-scope scalar, fresh in each execution of its block; `value` is its initialiser or null.
 };
 
+// The C function that a program was imported from: what a drop-in function of the same signature needs to know.
+struct CArgument {
+  enum class Role { kUnused, kSymbol, kTensor, kScalar };
+  std::string name;  // in C
+  std::string type;  // "int", "double*", "const float*"; a global array's elements with the star
+  Role role = Role::kUnused;
+  std::string of;  // the symbol or tensor
+  bool global = false;
+  std::vector<std::int64_t> extents;  // of a global array
+};
+
+struct CFunction {
+  std::string name;
+  std::string file;                  // the C file's name, without folders
+  std::string prototype;             // as written there
+  std::vector<CArgument> arguments;  // parameters in order, then globals
+  std::string impossible;            // why a drop-in cannot be made; "" where it can
+};
+
 struct Node {
   std::string op;               // "matmul", "compute", "loops", ...
   std::vector<std::string> in;  // tensors and (loops) symbols; "" is an omitted operand
@@ -110,6 +129,8 @@ struct Node {
   Attributes attrs;
   std::vector<std::string> text;   // "def" lines of compute, "code" lines of loops (from file: its region)
   std::vector<Place> text_places;  // of the first character of each line of `text`, in the JSON or the C file
+  std::string source_file;         // loops from a C file: the file's name, for messages
+  std::vector<int> source_lines;   // and its line for each line of `text`
   Place place;
   std::map<std::string, Place> parts;  // where its members stand: "/op", "/in/1", "/attrs/axis", ...
 
@@ -141,6 +162,7 @@ struct Program {
   std::vector<Node> nodes;
   std::vector<std::string> outputs;
   Numerics numerics;
+  std::optional<CFunction> c_function;  // of an imported program
 
   const Tensor& tensor(const std::string& name) const { return tensors.at(name); }
 };

@@ -52,7 +52,11 @@ constexpr Row kRows[] = {
      "facet selftest --sweep --sample 500 --seed 3\nfacet selftest --sweep --op conv\n"
      "facet selftest --time --family contraction",
      false},
-    {"import", "Read a program from C or ONNX.", "facet import c kernel.c -o kernel.json", false},
+    {"import", "Read a program from a C function (onnx is not read yet).",
+     "facet import c stencil.c -o stencil.json\nfacet import c blas.c --function gemm -DUSE_DOUBLE -Iinclude --set n=2000 -o gemm.json\n"
+     "facet compile gemm.json --c-function -o gemm_kernel\n\n"
+     "The statements between #pragma scop and #pragma endscop; what is not affine is refused with its line, column and the nearest form.",
+     false},
     {"completion", "Print a completion script for bash or zsh.",
      "source <(facet completion bash)\nfacet completion zsh > ~/.zsh/completions/_facet", false},
 };
@@ -126,6 +130,9 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
   if (verb == "schedule" || verb == "tune")
     app->add_option("-o,--output", o->output, "Write the recipe here")->type_name("FILE");
   if (verb == "compile") app->add_option("-o,--output", o->output, "The folder to write")->required()->type_name("DIR");
+  if (verb == "compile")
+    app->add_flag("--c-function", o->c_function,
+                  "Also write c_function.cpp: the C function that the program came from, to link in its place");
   if (verb == "run") {
     list_option(app, "--input", &o->inputs, "Read an input from a .npy file; may be repeated", "NAME=FILE");
     app->add_option("-o,--output", o->output, "Write each output as DIR/NAME.npy")->type_name("DIR");
@@ -163,8 +170,13 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
         ->check(CLI::IsMember(operator_families()));
   }
   if (verb == "import") {
-    app->add_option("source", o->files, "c or onnx, and the file")->required()->expected(2)->type_name("c|onnx FILE");
+    app->add_option("source", o->files, "The language, c, and the file")->required()->expected(2)->type_name("c FILE");
     app->add_option("-o,--output", o->output, "Write the program here")->type_name("FILE");
+    app->add_option("--function", o->function, "The function to read (default: the one with #pragma scop)")->type_name("NAME");
+    list_option(app, "-D,--define", &o->defines, "Define a macro; may be repeated", "NAME[=VALUE]");
+    list_option(app, "-I,--include", &o->includes, "Look for headers here; may be repeated", "DIR");
+    list_option(app, "--set", &o->set, "The size to plan for; may be repeated", "NAME=VALUE");
+    list_option(app, "--range", &o->ranges, "The range of a size (default: all that keeps subscripts inside)", "NAME=MIN..MAX");
   }
   if (verb == "completion") app->add_option("shell", o->files, "bash or zsh")->required()->expected(1)->type_name("bash|zsh");
 }

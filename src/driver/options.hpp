@@ -21,6 +21,11 @@ struct Options {
   std::string output;                 // -o of schedule, compile, import; --output of run
   std::string stage = "graph";
   std::string html;
+  std::string function;               // import c
+  std::vector<std::string> defines;   // import c: -D
+  std::vector<std::string> includes;  // import c: -I
+  std::vector<std::string> ranges;    // import c: NAME=MIN..MAX
+  bool c_function = false;            // compile
   std::string machine;
   std::string compiler;
   std::string fusion = "on";

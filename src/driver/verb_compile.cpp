@@ -1,6 +1,7 @@
 // compile: the folder a user takes away: sources, header, manifest, CMake file, self-checking main, weight files.
 #include "codegen/cuda/print.hpp"
 #include "codegen/export.hpp"
+#include "codegen/openmp/c_function.hpp"
 #include "codegen/openmp/print.hpp"
 #include "src/driver/build.hpp"
 #include "src/driver/emit.hpp"
@@ -156,6 +157,11 @@ Result<Emitted> write_openmp(const Loaded& loaded, const Options& options, const
   if (!module) return module.errors();
   Result<Emitted> emitted = emit_openmp(loaded, options, machine, *module);
   if (!emitted) return emitted;
+  if (options.c_function) {
+    const Result<std::string> text = c_function_text(loaded.program, *module, openmp_flags(loaded.program.numerics));
+    if (!text) return text.errors();
+    emitted->files.emplace_back("c_function.cpp", *text);
+  }
   const Result<std::map<std::string, std::string>> weights = write_weights(loaded, folder);
   if (!weights) return weights.errors();
   ExportRequest request;
@@ -206,6 +212,9 @@ Result<Outcome> verb_compile(const Options& options) {
   if (target_base(options) == "reference")
     return diagnose(Code::kBadCommandLine, {}, {"the target reference has no sources to write"},
                     {"use --target openmp or --target cuda"});
+  if (options.c_function && target_base(options) == "cuda")
+    return diagnose(Code::kNoCFunctionRecord, {}, {"the kernels of the target cuda work on device pointers"},
+                    {"--target openmp makes a C function; without --c-function the folder has the plain interface"});
   const Result<std::vector<std::string>> kinds = emit_kinds(options);
   if (!kinds) return kinds.errors();
   const Result<Loaded> loaded = load_program(options);

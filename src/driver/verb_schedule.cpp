@@ -22,7 +22,22 @@ JsonValue integers_json(const std::vector<std::int64_t>& list) {
 JsonValue instance_json(const LegalReport::Instance& i) {
   JsonValue out = JsonValue::object();
   out.add("statement", JsonValue::of(i.statement)).add("instance", integers_json(i.instance));
-  return out.add("loops", JsonValue::array_of(i.loops));
+  out.add("loops", JsonValue::array_of(i.loops));
+  if (i.place.line == 0) return out;
+  out.add("file", JsonValue::of(i.place.file)).add("line", JsonValue::of(i.place.line));
+  return out.add("column", JsonValue::of(i.place.column));
+}
+
+// "  S is written at stencil.c:12:7: S[i] = ...", for each statement of the witness.
+std::string places_text(const LegalReport& r) {
+  std::string text;
+  for (const LegalReport::Instance* i : {&r.source, &r.sink}) {
+    if (i->place.line == 0 || (i == &r.sink && r.sink.statement == r.source.statement)) continue;
+    const std::size_t start = i->place.excerpt.find_first_not_of(' ');
+    text += "  " + i->statement + " is written at " + i->place.file + ":" + std::to_string(i->place.line) + ":" +
+            std::to_string(i->place.column) + ": " + (start == std::string::npos ? "" : i->place.excerpt.substr(start)) + "\n";
+  }
+  return text;
 }
 
 JsonValue violation_json(const LegalReport& r) {
@@ -103,7 +118,7 @@ Result<Outcome> verb_legal(const Options& options) {
   outcome.text = legal ? "legal\n" : "illegal: " + report->message + "\n";
   if (!report->step.empty())
     outcome.text += "  step " + report->step + (report->verb.empty() ? "" : " (" + report->verb + ")") + "\n";
-  if (!report->violation_text.empty()) outcome.text += "  violated: " + report->violation_text + "\n";
+  if (!report->violation_text.empty()) outcome.text += "  violated: " + report->violation_text + "\n" + places_text(*report);
   if (!report->repair.empty()) outcome.text += "  repair: insert before it " + write_json_compact(*repair) + "\n";
   return outcome;
 }

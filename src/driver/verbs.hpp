@@ -26,6 +26,7 @@ Result<Outcome> verb_diff(const Options& options);
 Result<Outcome> verb_doctor(const Options& options);
 Result<Outcome> verb_selftest(const Options& options);
 Result<Outcome> verb_fuzz(const Options& options);
+Result<Outcome> verb_import(const Options& options);
 Result<Outcome> verb_completion(const Options& options);
 
 struct Verb {

@@ -72,7 +72,7 @@ Result<Program> read_program(const std::string& text, const std::string& file) {
   ProgramReader r(*document);
   const JsonValue& root = document->root;
   if (!r.json.fields(root, "a program", {"facet", "name", "ops", "outputs"},
-                     {"symbols", "assume", "numerics", "tensors", "inputs"}))
+                     {"symbols", "assume", "numerics", "tensors", "inputs", "c_function"}))
     return r.json.take();
   r.program.folder = folder_of(file);
   const auto section = [&](const char* key, void (*read)(const JsonValue&, ProgramReader*)) {
@@ -90,6 +90,7 @@ Result<Program> read_program(const std::string& text, const std::string& file) {
   section("ops", read_ops);
   // From here on every tensor has an entry in Program::tensors.
   section("outputs", read_outputs);
+  section("c_function", read_c_function);
   check_shapes(&r);
   check_samples(&r);
   if (r.json.clean()) check_all_defined(&r);  // otherwise a consequence of another complaint

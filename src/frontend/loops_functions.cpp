@@ -7,26 +7,26 @@ namespace facet {
 
 namespace {
 
-constexpr CFunction kFunctions[] = {
-    {"exp", Op::kExp, 1, CFunction::kMath},          {"log", Op::kLog, 1, CFunction::kMath},
-    {"sqrt", Op::kSqrt, 1, CFunction::kMath},        {"rsqrt", Op::kRsqrt, 1, CFunction::kMath},
-    {"tanh", Op::kTanh, 1, CFunction::kMath},        {"erf", Op::kErf, 1, CFunction::kMath},
-    {"sigmoid", Op::kSigmoid, 1, CFunction::kMath},  {"sin", Op::kSin, 1, CFunction::kMath},
-    {"cos", Op::kCos, 1, CFunction::kMath},          {"tan", Op::kTan, 1, CFunction::kMath},
-    {"asin", Op::kAsin, 1, CFunction::kMath},        {"acos", Op::kAcos, 1, CFunction::kMath},
-    {"atan", Op::kAtan, 1, CFunction::kMath},        {"sinh", Op::kSinh, 1, CFunction::kMath},
-    {"cosh", Op::kCosh, 1, CFunction::kMath},        {"asinh", Op::kAsinh, 1, CFunction::kMath},
-    {"acosh", Op::kAcosh, 1, CFunction::kMath},      {"atanh", Op::kAtanh, 1, CFunction::kMath},
-    {"log1p", Op::kLog1p, 1, CFunction::kMath},      {"expm1", Op::kExpm1, 1, CFunction::kMath},
-    {"fabs", Op::kAbs, 1, CFunction::kMath},         {"floor", Op::kFloor, 1, CFunction::kMath},
-    {"ceil", Op::kCeil, 1, CFunction::kMath},        {"trunc", Op::kTrunc, 1, CFunction::kMath},
-    {"rint", Op::kRound, 1, CFunction::kMath},       {"nearbyint", Op::kRound, 1, CFunction::kMath},
-    {"round", Op::kRound, 1, CFunction::kRoundAway}, {"pow", Op::kPow, 2, CFunction::kMath},
-    {"fmod", Op::kFMod, 2, CFunction::kMath},        {"fmin", Op::kCFMin, 2, CFunction::kMath},
-    {"fmax", Op::kCFMax, 2, CFunction::kMath},       {"min", Op::kMin, 2, CFunction::kCommon},
-    {"max", Op::kMax, 2, CFunction::kCommon},        {"abs", Op::kAbs, 1, CFunction::kAbs},
-    {"labs", Op::kAbs, 1, CFunction::kAbs},          {"isnan", Op::kIsNan, 1, CFunction::kTest},
-    {"isinf", Op::kIsInf, 1, CFunction::kTest}};
+constexpr CMathFunction kFunctions[] = {
+    {"exp", Op::kExp, 1, CMathFunction::kMath},          {"log", Op::kLog, 1, CMathFunction::kMath},
+    {"sqrt", Op::kSqrt, 1, CMathFunction::kMath},        {"rsqrt", Op::kRsqrt, 1, CMathFunction::kMath},
+    {"tanh", Op::kTanh, 1, CMathFunction::kMath},        {"erf", Op::kErf, 1, CMathFunction::kMath},
+    {"sigmoid", Op::kSigmoid, 1, CMathFunction::kMath},  {"sin", Op::kSin, 1, CMathFunction::kMath},
+    {"cos", Op::kCos, 1, CMathFunction::kMath},          {"tan", Op::kTan, 1, CMathFunction::kMath},
+    {"asin", Op::kAsin, 1, CMathFunction::kMath},        {"acos", Op::kAcos, 1, CMathFunction::kMath},
+    {"atan", Op::kAtan, 1, CMathFunction::kMath},        {"sinh", Op::kSinh, 1, CMathFunction::kMath},
+    {"cosh", Op::kCosh, 1, CMathFunction::kMath},        {"asinh", Op::kAsinh, 1, CMathFunction::kMath},
+    {"acosh", Op::kAcosh, 1, CMathFunction::kMath},      {"atanh", Op::kAtanh, 1, CMathFunction::kMath},
+    {"log1p", Op::kLog1p, 1, CMathFunction::kMath},      {"expm1", Op::kExpm1, 1, CMathFunction::kMath},
+    {"fabs", Op::kAbs, 1, CMathFunction::kMath},         {"floor", Op::kFloor, 1, CMathFunction::kMath},
+    {"ceil", Op::kCeil, 1, CMathFunction::kMath},        {"trunc", Op::kTrunc, 1, CMathFunction::kMath},
+    {"rint", Op::kRound, 1, CMathFunction::kMath},       {"nearbyint", Op::kRound, 1, CMathFunction::kMath},
+    {"round", Op::kRound, 1, CMathFunction::kRoundAway}, {"pow", Op::kPow, 2, CMathFunction::kMath},
+    {"fmod", Op::kFMod, 2, CMathFunction::kMath},        {"fmin", Op::kCFMin, 2, CMathFunction::kMath},
+    {"fmax", Op::kCFMax, 2, CMathFunction::kMath},       {"min", Op::kMin, 2, CMathFunction::kCommon},
+    {"max", Op::kMax, 2, CMathFunction::kCommon},        {"abs", Op::kAbs, 1, CMathFunction::kAbs},
+    {"labs", Op::kAbs, 1, CMathFunction::kAbs},          {"isnan", Op::kIsNan, 1, CMathFunction::kTest},
+    {"isinf", Op::kIsInf, 1, CMathFunction::kTest}};
 
 struct Constant {
   const char* name;
@@ -45,13 +45,14 @@ constexpr Constant kConstants[] = {{"INFINITY", std::numeric_limits<double>::inf
 
 }  // namespace
 
-const CFunction* find_c_function(const std::string& name, char* suffix) {
+const CMathFunction* find_c_function(const std::string& name, char* suffix) {
   *suffix = 0;
-  for (const CFunction& f : kFunctions)
+  for (const CMathFunction& f : kFunctions)
     if (name == f.name) return &f;
   if (name.size() < 2 || (name.back() != 'f' && name.back() != 'l')) return nullptr;
-  for (const CFunction& f : kFunctions) {
-    if (name.substr(0, name.size() - 1) != f.name || f.kind == CFunction::kCommon || f.kind == CFunction::kAbs) continue;
+  for (const CMathFunction& f : kFunctions) {
+    if (name.substr(0, name.size() - 1) != f.name || f.kind == CMathFunction::kCommon || f.kind == CMathFunction::kAbs)
+      continue;
     *suffix = name.back();
     return &f;
   }
@@ -60,7 +61,7 @@ const CFunction* find_c_function(const std::string& name, char* suffix) {
 
 std::vector<std::string> c_function_names() {
   std::vector<std::string> names;
-  for (const CFunction& f : kFunctions) names.push_back(f.name);
+  for (const CMathFunction& f : kFunctions) names.push_back(f.name);
   return names;
 }
 

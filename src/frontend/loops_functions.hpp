@@ -8,7 +8,7 @@
 
 namespace facet {
 
-struct CFunction {
+struct CMathFunction {
   const char* name;
   Op op;
   int arguments;
@@ -22,7 +22,7 @@ struct CFunction {
 };
 
 // By name, or by name and C's suffix: then `suffix` is 'f' or 'l', else 0. Null if there is none.
-const CFunction* find_c_function(const std::string& name, char* suffix);
+const CMathFunction* find_c_function(const std::string& name, char* suffix);
 std::vector<std::string> c_function_names();
 
 // INFINITY, M_PI and so on; null if there is none.

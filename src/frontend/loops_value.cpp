@@ -188,13 +188,13 @@ OperandType LoopParser::infer_binary(const Syntax& s) {
 
 OperandType LoopParser::infer_call(const Syntax& s) {
   char suffix = 0;
-  const CFunction* f = find_c_function(s.name, &suffix);
+  const CMathFunction* f = find_c_function(s.name, &suffix);
   if (!f) {
     fail(Code::kUnknownFunction, s.offset, {s.name}, did_you_mean(s.name, c_function_names()));
     return {};
   }
   const int count = static_cast<int>(s.args.size());
-  const bool many = f->kind == CFunction::kCommon;
+  const bool many = f->kind == CMathFunction::kCommon;
   if (many ? count < 2 : count != f->arguments) {
     fail(Code::kArgumentCount, s.offset,
          {s.name, (many ? "at least " : "") + std::to_string(f->arguments), std::to_string(count)});
@@ -207,9 +207,9 @@ OperandType LoopParser::infer_call(const Syntax& s) {
     type = type.form == Form::kUnknown ? next : common(type, next);
   }
   if (type.form == Form::kUnknown) return type;
-  if (f->kind == CFunction::kCommon) return type;
-  if (f->kind == CFunction::kAbs) return type.form == Form::kFraction ? type : fixed(promoted(type.dtype));
-  if (f->kind == CFunction::kTest) return fixed(DType::kBool);
+  if (f->kind == CMathFunction::kCommon) return type;
+  if (f->kind == CMathFunction::kAbs) return type.form == Form::kFraction ? type : fixed(promoted(type.dtype));
+  if (f->kind == CMathFunction::kTest) return fixed(DType::kBool);
   if (suffix) return fixed(suffix == 'f' ? DType::kF32 : DType::kF64);
   return is_fixed_float(type) ? fixed(promoted(type.dtype)) : kOpen;
 }
@@ -327,15 +327,15 @@ ExprPtr LoopParser::build_binary(const Syntax& s, DType weak) {
 
 ExprPtr LoopParser::build_call(const Syntax& s, DType weak) {
   char suffix = 0;
-  const CFunction& f = *find_c_function(s.name, &suffix);
+  const CMathFunction& f = *find_c_function(s.name, &suffix);
   DType type = s.type.form == Form::kFixed ? s.type.dtype : weak;
-  if (f.kind == CFunction::kTest) type = is_fixed_float(s.args[0]->type) ? s.args[0]->type.dtype : DType::kF64;
+  if (f.kind == CMathFunction::kTest) type = is_fixed_float(s.args[0]->type) ? s.args[0]->type.dtype : DType::kF64;
   std::vector<ExprPtr> args;
   for (const SyntaxPtr& a : s.args) {
     args.push_back(build_as(*a, type));
     if (!args.back()) return nullptr;
   }
-  if (f.kind == CFunction::kRoundAway) {
+  if (f.kind == CMathFunction::kRoundAway) {
     constexpr int kLargest = 100;  // the argument is used six times
     if (node_count(args[0], kLargest) >= kLargest)
       return fail(Code::kTextTooLong, s.begin, {std::to_string(kLargest)}, {"store the argument of round in a scalar first"});

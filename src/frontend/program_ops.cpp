@@ -74,12 +74,12 @@ class OpsReader {
     if (op == "compute") {
       r_.json.fields(v, what, {"op", "out", "def"}, {"in", "attrs"});
     } else if (op == "loops") {
-      r_.json.fields(v, what, {"op"}, {"in", "out", "inout", "code", "file"});
+      r_.json.fields(v, what, {"op"}, {"in", "out", "inout", "code", "file", "source"});
     } else {
-      for (const char* field : {"def", "inout", "code", "file"})
+      for (const char* field : {"def", "inout", "code", "file", "source"})
         if (const JsonValue* misplaced = v.find(field))
           r_.json.complain(Code::kWrongField, *misplaced, {field, std::string(field) == "def" ? "compute" : "loops"});
-      r_.json.fields(v, what, {"op", "out"}, {"in", "attrs", "def", "inout", "code", "file"});
+      r_.json.fields(v, what, {"op", "out"}, {"in", "attrs", "def", "inout", "code", "file", "source"});
     }
   }
 
@@ -123,7 +123,11 @@ class OpsReader {
     const JsonValue* const code = v.find("code");
     const JsonValue* const file = v.find("file");
     if (!code == !file) return r_.json.complain(Code::kCodeOrFile, v);
-    if (code) return text_lines(*code, "\"code\"", node);
+    if (code) {
+      text_lines(*code, "\"code\"", node);
+      if (const JsonValue* source = v.find("source")) source_lines(*source, node);
+      return;
+    }
     const auto relative = r_.json.string(*file, "\"file\"");
     if (!relative) return;
     const Place place = r_.json.place(*file);
@@ -135,6 +139,39 @@ class OpsReader {
     if (!region) return r_.json.complain_all(region.errors());
     node->text = std::move(region->lines);
     node->text_places = std::move(region->places);
+  }
+
+  // {"file": "x.c", "lines": [12, 13]}: where the lines of "code" were written; messages name these places.
+  void source_lines(const JsonValue& v, Node* node) {
+    if (!r_.json.fields(v, "\"source\"", {"file", "lines"})) return;
+    const JsonValue* const file = v.find("file");
+    const JsonValue* const lines = v.find("lines");
+    if (!file || !lines || !r_.json.array(*lines, "\"lines\"")) return;
+    const auto name = r_.json.string(*file, "\"file\"");
+    if (!name) return;
+    if (lines->items.size() != node->text.size())
+      return r_.json.complain(Code::kSourceLines, *lines,
+                              {std::to_string(lines->items.size()), std::to_string(node->text.size())});
+    node->source_file = *name;
+    for (std::size_t i = 0; i < node->text.size(); ++i) {
+      const auto number = r_.json.integer(lines->items[i], "a line number");
+      constexpr std::int64_t kMostLines = 1000000000;
+      if (!number || *number < 1 || *number > kMostLines) {
+        if (number)
+          r_.json.complain(Code::kWrongType, lines->items[i], {"a line number", "a positive integer", std::to_string(*number)});
+        node->source_lines.clear();
+        return;
+      }
+      node->source_lines.push_back(static_cast<int>(*number));
+    }
+    constexpr std::size_t kExcerptLimit = 200;
+    for (std::size_t i = 0; i < node->text.size(); ++i) {
+      Place& place = node->text_places[i];
+      place.file = *name;
+      place.line = node->source_lines[i];
+      place.column = 1;
+      place.excerpt = node->text[i].substr(0, kExcerptLimit);
+    }
   }
 
   // A name that must be defined above; `symbols_too` for the texts' roles.

@@ -30,6 +30,7 @@ void read_tensor_sample(const JsonValue& sample, ProgramReader* reader, Tensor* 
 void read_inputs(const JsonValue& inputs, ProgramReader* reader);
 void read_ops(const JsonValue& ops, ProgramReader* reader);
 void read_outputs(const JsonValue& outputs, ProgramReader* reader);
+void read_c_function(const JsonValue& function, ProgramReader* reader);
 
 // A number of a tensor's dtype from JSON, to both of the two forms TensorData keeps; complains when it does not fit.
 bool read_element(const JsonValue& v, DType dtype, const std::string& what, ProgramReader* reader, double* real,

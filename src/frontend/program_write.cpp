@@ -3,6 +3,7 @@
 
 #include "src/frontend/json.hpp"
 #include "src/frontend/json_tree.hpp"
+#include "src/frontend/program_c_function.hpp"
 #include "src/frontend/sha256.hpp"
 
 namespace facet {
@@ -92,6 +93,11 @@ JsonValue node_json(const Node& n, const Program& p) {
   }
   if (n.op == "compute") out.add("def", JsonValue::array_of(n.text));
   if (n.op == "loops") out.add("code", JsonValue::array_of(n.text));
+  if (!n.source_lines.empty()) {
+    JsonValue lines = JsonValue::array(), source = JsonValue::object();
+    for (const int line : n.source_lines) lines.items.push_back(JsonValue::of(line));
+    out.add("source", source.add("file", JsonValue::of(n.source_file)).add("lines", std::move(lines)));
+  }
   return out;
 }
 
@@ -106,6 +112,7 @@ JsonValue numerics_json(const Numerics& n) {
 JsonValue program_json(const Program& p) {
   JsonValue out = JsonValue::object();
   out.add("facet", JsonValue::of(1)).add("name", JsonValue::of(p.name));
+  if (p.c_function) out.add("c_function", c_function_json(*p.c_function));
   JsonValue symbols = JsonValue::object();
   for (const Symbol& s : p.symbols) {
     JsonValue one = JsonValue::object();

@@ -2,6 +2,7 @@
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/copies.hpp"
 #include "polyhedral/repair.hpp"
+#include "polyhedral/replay.hpp"
 #include "polyhedral/transform/apply.hpp"
 #include "polyhedral/variants.hpp"
 
@@ -40,12 +41,18 @@ std::vector<Step> repair_of(const Schedule& original, const std::vector<Step>& s
 
 // Judges one variant; false in `report` at the first refusal. The first `added` groups are not the recipe's and have no steps.
 Result<Done> judge(const Program& program, const ReaderIndex& readers, const Variant& variant, const std::string& pointer,
-                   std::size_t added, const Budget& budget, LegalReport* report) {
+                   std::size_t added, const ScheduleOptions& options, const Budget& budget, LegalReport* report) {
   if (variant.groups_hole) return Done{};
   const Result<std::vector<NodeGroup>> groups = groups_of_recipe(program, variant.groups);
   if (!groups) return groups.errors();
   for (std::size_t g = 0; g < groups->size() && report->legal; ++g) {
-    const Result<Schedule> schedule = analyse(program, readers, (*groups)[g], budget);
+    const std::vector<Step>& rewrites = variant.groups[g].rewrites;
+    const Result<Schedule> schedule = analyse(program, readers, (*groups)[g], budget, rewrites);
+    if (!schedule && schedule.errors()[0].code == Code::kStepPrecondition) {  // a rewrite
+      describe({schedule.errors()[0], std::nullopt, nullptr, 0}, pointer + "/groups/" + std::to_string(g - added), rewrites,
+               report);
+      continue;
+    }
     if (!schedule) return schedule.errors();
     const std::vector<Step>& steps = variant.groups[g].steps;
     const StepOutcome outcome = apply_steps(*schedule, steps, budget);
@@ -53,7 +60,8 @@ Result<Done> judge(const Program& program, const ReaderIndex& readers, const Var
     const Diagnostic& d = outcome.refusal->diagnostic;
     if (failure_of(d.code) == Failure::kInput || failure_of(d.code) == Failure::kInternal) return d;
     describe(*outcome.refusal, pointer + "/groups/" + std::to_string(g - added), steps, report);
-    report->repair = repair_of(*schedule, steps, *outcome.refusal, budget);
+    if (options.replay && outcome.refusal->violation) report->replay = make_replay(*schedule, *outcome.refusal, budget);
+    if (options.repair) report->repair = repair_of(*schedule, steps, *outcome.refusal, budget);
   }
   return Done{};
 }
@@ -74,7 +82,7 @@ Result<LegalReport> check_recipe(const Program& given, const Recipe& wanted, con
   for (const VariantCase& c : cases) {
     const std::string pointer = "/variants/" + std::to_string(c.index);
     const Result<Done> judged = judge(*c.program, readers, recipe.variants[static_cast<std::size_t>(c.index)], pointer,
-                                      added[static_cast<std::size_t>(c.index)], budget, &report);
+                                      added[static_cast<std::size_t>(c.index)], options, budget, &report);
     if (!judged) return judged.errors();
     if (!report.legal) break;
   }

@@ -38,6 +38,8 @@ struct ScheduleOptions {
   double time_budget_s = 20;  // for planning and scheduling together, from the call on, unless there is a deadline
   std::optional<std::chrono::steady_clock::time_point> deadline;  // shared by calls that follow each other
   SymbolValues sizes;                                             // typical sizes for the cost model; legality never uses them
+  bool replay = false;                                            // check_recipe: also make the programs that replay a witness
+  bool repair = true;                                             // check_recipe: look for a repair
   // Where plan() leaves its schedules, so that schedule_program() of the same program object need not judge the same steps
   // again. Absent: it judges them.
   std::shared_ptr<ScheduleMemo> memo;
@@ -66,6 +68,44 @@ struct Scheduled {
 };
 Result<Scheduled> schedule_program(const Program& program, const Recipe& recipe, const ScheduleOptions& options);
 
+// The two instances of a witness, in the original order and in the refused one, as programs to run. Their buffers
+// `replay.value` (the element before and after the source, before and after the sink) and `replay.ran`, `replay.first` are
+// probes, zero at the start; all buffers that exist before the group are kInOut.
+struct Replay {
+  std::string why_not;  // not empty: there is nothing to run
+  SymbolValues sizes;
+  LoopProgram original, refused;            // the whole group
+  LoopProgram original_pair, refused_pair;  // the two instances alone, all arrays given; no kernels where that has no meaning
+  enum class Seen { kSink, kSource, kLast };
+  Seen seen = Seen::kSink;    // the value that tells: what the sink reads, what the source reads, what the later one leaves
+  bool lost_update = false;   // two updates at the same time: both read, then both write
+  bool both_touch = false;    // both instances access the element, by their subscripts
+  bool order_changes = true;  // false: the order stays, the place of the value changes (storage)
+};
+
+// What a schedule costs at the typical sizes, by counting: to compare schedules, not a measurement.
+struct Prediction {
+  double flops = 0, instances = 0;
+  std::vector<std::string> levels = {};  // "L2", "L3", "memory"
+  std::vector<double> bytes = {};        // moved to and from each level
+  double parallel_iterations = 1;        // of the parallel loop that has most
+  double busy_threads = 0;
+  double lanes = 1;
+  double time_us = 0;
+  std::string bound;  // what takes the time: "arithmetic" or a level
+};
+struct PredictedKernel {
+  std::string name;
+  std::vector<std::string> ops;
+  Prediction prediction;
+};
+// Kernel by kernel of the variant that the typical sizes take; the recipe is complete and legal.
+Result<std::vector<PredictedKernel>> predict_program(const Program& program, const Recipe& recipe,
+                                                     const ScheduleOptions& options);
+
+// Does a step leave an argument, or a part of one, to the scheduler?
+bool has_argument_holes(const Recipe& recipe);
+
 // The judgement of `legal`.
 struct LegalReport {
   bool legal = true;
@@ -86,7 +126,8 @@ struct LegalReport {
   Instance source, sink;
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   std::string violation_text;
-  std::vector<Step> repair;  // steps to insert before the refused one; empty: none found
+  std::optional<Replay> replay;  // with ScheduleOptions::replay and a violation
+  std::vector<Step> repair;      // steps to insert before the refused one; empty: none found
 };
 // An error is a wrong recipe (exit 2); an illegal or refused step is a report with legal = false.
 Result<LegalReport> check_recipe(const Program& program, const Recipe& recipe, const ScheduleOptions& options);

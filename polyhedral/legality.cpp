@@ -47,7 +47,9 @@ bool combines(const LoopMark& mark) {
 class Judge {
  public:
   explicit Judge(const Schedule& schedule)
-      : schedule_(schedule), strict_(schedule.scop->reassociate == Numerics::Reassociate::kStrict) {}
+      : schedule_(schedule), strict_(schedule.scop->reassociate == Numerics::Reassociate::kStrict) {
+    for_each_loop(schedule.tree, [&](const Tree& l) { find_collapsed(l); });
+  }
 
   std::optional<Found> run(const std::set<int>* changed = nullptr) {
     std::vector<Pending> all;
@@ -75,6 +77,16 @@ class Judge {
   }
 
  private:
+  // The loops whose iterations a parallel loop above them shares out together with its own.
+  void find_collapsed(const Tree& parallel) {
+    const Tree* loop = &parallel;
+    for (int i = 1; parallel.mark.kind == LoopKind::kParallel && i < parallel.mark.collapse; ++i) {
+      loop = loop->children[0].get();
+      if (loop->kind != Tree::Kind::kLoop) return;
+      collapsed_.insert(loop->id);
+    }
+  }
+
   bool free_order(const Dependence& d) const { return d.kind == DependenceKind::kReduction && !strict_; }
 
   // The pairs that need an order: of an array contracted at a loop around both, those in one iteration of it.
@@ -142,7 +154,8 @@ class Judge {
 
   std::optional<Found> carried_by(const Tree& loop, const Pending& p, const isl::map& backward, const isl::pw_aff& f,
                                   const isl::pw_aff& g) {
-    const bool any_order = concurrent(loop.mark) && !(combines(loop.mark) && free_order(*p.dependence));
+    const bool at_once = concurrent(loop.mark) || collapsed_.count(loop.id) > 0;
+    const bool any_order = at_once && !(combines(loop.mark) && free_order(*p.dependence));
     if (!any_order && !all_) return std::nullopt;
     const isl::map carried = p.pairs.intersect(compare_map(f, Compare::kLess, g)).unite(backward);
     if (carried.is_empty()) return std::nullopt;
@@ -177,6 +190,7 @@ class Judge {
 
   const Schedule& schedule_;
   bool strict_;
+  std::set<int> collapsed_;
   std::map<int, Carried>* all_ = nullptr;
 };
 

@@ -113,4 +113,22 @@ std::optional<unsigned> only_dimension(const isl::pw_aff& f) {
   return plain ? found : std::nullopt;
 }
 
+isl::set with_tuple(const isl::set& set, const std::string& name) {
+  return isl::manage(isl_set_set_tuple_name(set.copy(), name.c_str()));
+}
+
+isl::pw_aff with_domain_tuple(const isl::pw_aff& f, const std::string& name) {
+  isl_id* id = isl_id_alloc(isl_context().get(), name.c_str(), nullptr);
+  return isl::manage(isl_pw_aff_set_tuple_id(f.copy(), isl_dim_in, id));
+}
+
+isl::map with_domain_tuple(const isl::map& map, const std::string& name) {
+  return isl::manage(isl_map_set_tuple_name(map.copy(), isl_dim_in, name.c_str()));
+}
+
+isl::set fix_dimension(const isl::set& set, unsigned position, std::int64_t value) {
+  isl_val* v = isl_val_int_from_si(isl_context().get(), value);
+  return isl::manage(isl_set_fix_val(set.copy(), isl_dim_set, position, v));
+}
+
 }  // namespace facet

@@ -130,6 +130,12 @@ isl::map with_flat_range(const isl::map& f, const isl::map& g, const std::string
 std::pair<std::int64_t, std::int64_t> parameter_range(const isl::set& context, const std::string& name);
 isl::set fix_parameter(const isl::set& context, const std::string& name, std::int64_t value);
 
+// The same under another tuple name; of a function: of its domain.
+isl::set with_tuple(const isl::set& set, const std::string& name);
+isl::pw_aff with_domain_tuple(const isl::pw_aff& f, const std::string& name);
+isl::map with_domain_tuple(const isl::map& map, const std::string& name);
+isl::set fix_dimension(const isl::set& set, unsigned position, std::int64_t value);
+
 // { S[i] -> [values...] } on `domain`.
 isl::map with_range_tuple(const isl::map& map, const std::string& name);
 isl::map map_to_values(const isl::set& domain, const std::vector<isl::pw_aff>& values);

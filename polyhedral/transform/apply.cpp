@@ -26,7 +26,7 @@ std::optional<Diagnostic> check_arguments(const Transform& t, const Step& step) 
 }
 
 StepOutcome refused(Diagnostic d, std::optional<Violation> v = std::nullopt) {
-  return {std::nullopt, StepRefusal{std::move(d), std::move(v), -1}};
+  return {std::nullopt, StepRefusal{std::move(d), std::move(v), nullptr, -1}};
 }
 
 }  // namespace
@@ -59,7 +59,11 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
     violation = find_violation(next, next.dependences == schedule.dependences ? &schedule : nullptr);
   });
   if (!judged) return refused(judged.errors()[0]);
-  if (violation) return refused(diagnose(Code::kIllegalStep, step.place, {step.verb, to_text(*violation)}), violation);
+  if (violation) {
+    StepOutcome illegal = refused(diagnose(Code::kIllegalStep, step.place, {step.verb, to_text(*violation)}), violation);
+    illegal.refusal->schedule = std::make_shared<const Schedule>(std::move(next));
+    return illegal;
+  }
   return {std::move(next), std::nullopt};
 }
 

@@ -1,6 +1,7 @@
 // apply: runs a step, asks legality, keeps or refuses. A refused step changes nothing.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ namespace facet {
 struct StepRefusal {
   Diagnostic diagnostic;
   std::optional<Violation> violation;
+  std::shared_ptr<const Schedule> schedule;  // with the violated pair: what the step would have made
   int step = -1;  // position in the list, for apply_steps
 };
 

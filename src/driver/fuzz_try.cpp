@@ -7,6 +7,7 @@
 #include "codegen/passes/passes.hpp"
 #include "src/driver/execute.hpp"
 #include "src/driver/fuzz_maker.hpp"
+#include "src/driver/replay.hpp"
 #include "src/frontend/json.hpp"
 #include "src/run/inputs.hpp"
 #include "src/run/interpret/interpret.hpp"
@@ -16,7 +17,8 @@ namespace facet {
 
 namespace {
 
-constexpr std::int64_t kMaxSteps = 50000000;  // of the interpreter; a program here takes some thousands
+constexpr std::int64_t kReplaySteps = 2000000;  // more is replayed as two instances
+constexpr std::int64_t kMaxSteps = 50000000;    // of the interpreter; a program here takes some thousands
 
 // Takes out the step that `pointer` names or lies in; false when it names none. Pointers are those of the recipe as read.
 bool drop_step(Recipe* recipe, const std::string& pointer, std::string* verb) {
@@ -30,6 +32,24 @@ bool drop_step(Recipe* recipe, const std::string& pointer, std::string* verb) {
         return true;
       }
   return false;
+}
+
+// "" or why the witness is not real.
+std::string replay_witness(const FuzzPair& pair, const LegalReport& legal, FuzzTally* tally) {
+  const ReplayReport replay = run_replay(pair.loaded.program, legal, pair.seed, kReplaySteps);
+  ++tally->witnesses;
+  if (!replay.ran) {
+    ++tally->not_replayed[replay.why_not];
+    return "";
+  }
+  if (!replay.real && !legal.replay->order_changes) {  // the place changes, but this pair's value is found all the same
+    ++tally->not_replayed["the value is the same in its other place"];
+    return "";
+  }
+  if (!replay.real) return "a witness is not real: " + legal.message + "\n" + to_text(replay, legal);
+  ++tally->real;
+  tally->same_value += replay.differs ? 0 : 1;
+  return "";
 }
 
 }  // namespace
@@ -75,8 +95,11 @@ Result<FuzzPair> random_pair(std::uint64_t seed, const Machine& machine, bool fo
 }
 
 std::string keep_legal_steps(FuzzPair* pair, FuzzTally* tally) {
+  ScheduleOptions judged = pair->options;
+  judged.replay = true;
+  judged.repair = false;
   for (;;) {
-    const Result<LegalReport> legal = check_recipe(pair->loaded.program, pair->recipe, pair->options);
+    const Result<LegalReport> legal = check_recipe(pair->loaded.program, pair->recipe, judged);
     if (legal && legal->legal) break;
     if (!legal && failure_of(legal.errors()[0].code) == Failure::kInternal) return to_text(legal.errors());
     const std::string pointer = legal ? legal->step : legal.errors()[0].place.pointer;
@@ -85,6 +108,8 @@ std::string keep_legal_steps(FuzzPair* pair, FuzzTally* tally) {
     if (!drop_step(&pair->recipe, pointer, &verb))
       return "a complaint names no step: " + (legal ? legal->message : to_text(legal.errors()));
     ++tally->refused[verb + ": " + reason];
+    if (!legal || !legal->has_violation) continue;
+    if (std::string what = replay_witness(*pair, *legal, tally); !what.empty()) return what;
   }
   for (const Variant& v : pair->recipe.variants)
     for (const Group& g : v.groups)

@@ -143,9 +143,17 @@ Outcome Fuzzer::outcome() const {
                     std::to_string(100 * accepted / tried) + " %\n";
   }
   for (const auto& [name, count] : tally_.refused) outcome.text += "  refused " + name + ": " + std::to_string(count) + "\n";
+  outcome.text += "  witnesses: " + std::to_string(tally_.witnesses) + " of " + std::to_string(sum_of(tally_.refused)) +
+                  " refusals, " + std::to_string(tally_.real) + " real by replay (" + std::to_string(tally_.same_value) +
+                  " with the same value by chance)\n";
+  for (const auto& [why, count] : tally_.not_replayed)
+    outcome.text += "  not replayed: " + std::to_string(count) + ": " + why + "\n";
   outcome.json.add("count", JsonValue::of(options_.count)).add("compiled", JsonValue::of(options_.compiled));
   outcome.json.add("accepted", counts_json(tally_.accepted)).add("refused", counts_json(tally_.refused));
-  outcome.json.add("misses", std::move(misses));
+  JsonValue witnesses = JsonValue::object();
+  witnesses.add("count", JsonValue::of(tally_.witnesses)).add("real", JsonValue::of(tally_.real));
+  witnesses.add("same_value", JsonValue::of(tally_.same_value)).add("not_replayed", counts_json(tally_.not_replayed));
+  outcome.json.add("witnesses", std::move(witnesses)).add("misses", std::move(misses));
   return outcome;
 }
 

@@ -8,6 +8,7 @@
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/copies.hpp"
 #include "polyhedral/recipe/gpu_tiles.hpp"
+#include "polyhedral/recipe/holes.hpp"
 #include "polyhedral/recipe/planner.hpp"
 #include "polyhedral/schedule_memo.hpp"
 #include "polyhedral/variants.hpp"
@@ -48,8 +49,9 @@ std::string variant_name(const Recipe& recipe, std::size_t v) {
 
 // Steps of one group; what the budget cut short stands in the ledger.
 Result<std::vector<Step>> steps_of(const Program& program, const ReaderIndex& readers, const NodeGroup& nodes, int variant,
-                                   const ScheduleOptions& options, const Budget& share, Ledger& ledger) {
-  const Result<Schedule> schedule = analyse(program, readers, nodes, share);
+                                   const std::vector<Step>& rewrites, const ScheduleOptions& options, const Budget& share,
+                                   Ledger& ledger) {
+  const Result<Schedule> schedule = analyse(program, readers, nodes, share, rewrites);
   if (schedule) {
     GroupPlanner planner(*schedule, options, share, ledger);
     plan_group(planner);
@@ -59,6 +61,19 @@ Result<std::vector<Step>> steps_of(const Program& program, const ReaderIndex& re
   if (schedule.errors()[0].code != Code::kBudgetExhausted) return schedule.errors();
   ledger.push_back({"budget", "group " + nodes.name, false, schedule.errors()[0].message + ": original order", nodes.name, 0});
   return std::vector<Step>{};
+}
+
+bool leaves_holes(const Group& group) {
+  return std::any_of(group.steps.begin(), group.steps.end(), [](const Step& s) { return s.verb == "?" || has_hole(s); });
+}
+
+// The steps of a group that fixes some and leaves arguments or the rest open.
+Result<std::vector<Step>> completed(const Group& group, const Program& program, const ReaderIndex& readers,
+                                    const NodeGroup& nodes, const ScheduleOptions& options, const Budget& share,
+                                    Ledger& ledger) {
+  const Result<Schedule> schedule = analyse(program, readers, nodes, share, group.rewrites);
+  if (!schedule) return schedule.errors();
+  return complete_steps(*schedule, group.steps, options, share, plan_group, ledger);
 }
 
 // Completes the holes of one variant.
@@ -83,11 +98,14 @@ Result<Done> complete(Variant& v, int index, const Program& program, const Reade
   for (std::size_t g = 0; g < groups.size(); ++g) {
     Group& group = v.groups[g];
     group.rewrites_hole = false;
-    if (!group.steps_hole) continue;
+    const bool open = !group.steps_hole && leaves_holes(group);
+    if (!group.steps_hole && !open) continue;
     group.steps_hole = false;
     // Each group may use its share of what is left, so that an expensive one cannot starve the rest.
     const Budget share = budget.part(2.0 / static_cast<double>(groups.size() - g + 1));
-    Result<std::vector<Step>> steps = steps_of(program, readers, groups[g], index, options, share, ledger);
+    Result<std::vector<Step>> steps =
+        open ? completed(group, program, readers, groups[g], options, share, ledger)
+             : steps_of(program, readers, groups[g], index, group.rewrites, options, share, ledger);
     if (!steps) return steps.errors();
     group.steps = std::move(*steps);
   }

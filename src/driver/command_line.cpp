@@ -33,7 +33,9 @@ constexpr Row kRows[] = {
      "facet run mlp.json --schedule mlp.recipe.json --verify",
      true},
     {"legal", "Is a recipe legal? If not, print the violated dependence as two instances.",
-     "facet legal mlp.json --schedule mlp.recipe.json\n\nExit 0: legal. Exit 1: refused, with the reason.", true},
+     "facet legal mlp.json --schedule mlp.recipe.json\nfacet legal mlp.json --schedule mlp.recipe.json --replay\n\n"
+     "Exit 0: legal. Exit 1: refused, with the reason.",
+     true},
     {"compile", "Write kernel sources, header, manifest, CMake file and a self-checking main.",
      "facet compile mlp.json -o mlp_kernel\ncmake -S mlp_kernel -B build && cmake --build build && build/mlp_check", true},
     {"run", "Compile, load and execute; inputs that are not given are drawn at random.",
@@ -43,7 +45,8 @@ constexpr Row kRows[] = {
     {"explain", "What was fused, tiled, promoted and mapped, and what was refused and why.",
      "facet explain mlp.json\nfacet explain mlp.json --json", true},
     {"tune", "Search recipes by measurement.", "facet tune mlp.json", true},
-    {"diff", "What two recipes do differently.", "facet diff a.recipe.json b.recipe.json", false},
+    {"diff", "What two recipes do differently.",
+     "facet diff a.recipe.json b.recipe.json\nfacet diff a.recipe.json b.recipe.json --program mlp.json", false},
     {"fuzz", "Run random programs and recipes against the reference.",
      "facet fuzz --count 1000 --seed 7\nfacet fuzz --count 200 --compiled", false},
     {"doctor", "What this machine has and lacks: compilers, GPU, libraries, measured ceilings.", "facet doctor", false},
@@ -139,7 +142,9 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
     app->add_flag("--verify", o->verify, "Compare every output element with the reference");
     app->add_flag("--time", o->time, "Measure the kernels");
   }
-  if (verb == "run" || verb == "fuzz" || verb == "selftest")
+  if (verb == "legal")
+    app->add_flag("--replay", o->replay, "Run the violated pair of instances in the original and in the refused order");
+  if (verb == "run" || verb == "fuzz" || verb == "selftest" || verb == "legal")
     app->add_option("--seed", o->seed, "Seed of random inputs (default 1)")->type_name("S");
   if (verb == "explain") app->add_option("--html", o->html, "Write a page instead of text")->type_name("FILE");
   if (verb == "fuzz") app->add_flag("--compiled", o->compiled, "Also compile the kernels and run them on 1 and 2 threads");
@@ -147,7 +152,13 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
     app->add_option("--count", o->count, "Pairs of programs and recipes (default 100)")
         ->type_name("N")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000000000}));
-  if (verb == "diff") app->add_option("recipes", o->files, "Two recipes")->required()->expected(2)->type_name("R1 R2");
+  if (verb == "diff") {
+    app->add_option("recipes", o->files, "Two recipes")->required()->expected(2)->type_name("R1 R2");
+    app->add_option("--program", o->program, "Also tell what that changes for this program, by the scheduler's model")
+        ->type_name("PROGRAM");
+    app->add_option("--target", o->target, "With --program: openmp or cuda (default openmp)")->type_name("T");
+    list_option(app, "--set", &o->set, "With --program: give a symbol a value; may be repeated", "NAME=VALUE");
+  }
   if (verb == "selftest") {
     app->add_option("programs", o->files, "Program files to check as well")->expected(0, -1)->type_name("PROGRAM...");
     app->add_option("--target", o->target, "cuda runs on the GPU; anything else is the GPU-mode interpreter")->type_name("T");

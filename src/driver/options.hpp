@@ -14,6 +14,7 @@ struct Options {
   std::string verb;
   std::vector<std::string> files;  // program, recipes, or what `import` takes
   std::string target = "openmp";
+  std::string program;                // diff: the program that the recipes are for
   std::string schedule;               // recipe file; "" plans one
   std::vector<std::string> set;       // NAME=VALUE
   std::vector<std::string> inputs;    // NAME=FILE.npy
@@ -41,6 +42,7 @@ struct Options {
   std::string op;            // selftest: only this operator; "" is all
   std::string family;        // selftest --time: only this family; "" is all
   bool json = false;
+  bool replay = false;  // legal: run the witness
   bool verify = false;
   bool time = false;
   bool measure = false;

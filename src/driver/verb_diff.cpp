@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "src/driver/recipe_effect.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
@@ -58,6 +59,32 @@ std::string effect_of(const std::string& line) {
   return it == effects.end() ? "" : it->second;
 }
 
+// What a step is and what it is about: steps that agree in it were changed, not removed and added.
+std::string subject_of(const std::string& line) {
+  const Result<JsonDocument> document = parse_json(line, "");
+  if (!document) return line;
+  std::string text;
+  for (const char* key : {"do", "statement", "array", "loop"})
+    if (const JsonValue* v = document->root.find(key)) text += write_json_compact(*v) + " ";
+  return text;
+}
+
+// A removed step and an added one of the same subject become one change.
+void join_changed(std::size_t from, std::vector<Change>* changes) {
+  for (std::size_t i = from; i < changes->size(); ++i) {
+    Change& removed = (*changes)[i];
+    if (removed.kind != "step" || removed.first.empty() || !removed.second.empty()) continue;
+    for (std::size_t j = from; j < changes->size(); ++j) {
+      Change& added = (*changes)[j];
+      if (!added.first.empty() || added.second.empty() || subject_of(added.second) != subject_of(removed.first)) continue;
+      removed.second = added.second;
+      changes->erase(changes->begin() + static_cast<long>(j));
+      if (j < i) --i;
+      break;
+    }
+  }
+}
+
 std::string ops_text(const std::vector<std::string>& ops) {
   std::string text;
   for (const std::string& op : ops) text += (text.empty() ? "" : ", ") + op;
@@ -100,7 +127,9 @@ void diff_variants(const Variant& a, const Variant& b, const std::string& name, 
       continue;
     }
     matched.insert(ops);
+    const std::size_t from = changes->size();
     diff_lines(name + ", kernel of " + ops, step_lines(g), step_lines(*it->second), changes);
+    join_changed(from, changes);
   }
   for (const Group& g : b.groups)
     if (!matched.count(ops_text(g.ops))) only_b += "[" + ops_text(g.ops) + "] ";
@@ -142,6 +171,11 @@ Result<Outcome> verb_diff(const Options& options) {
   }
   if (changes.empty()) outcome.text = "the recipes do the same\n";
   outcome.json.add("same", JsonValue::of(changes.empty())).add("changes", std::move(list));
+  if (options.program.empty()) return outcome;
+  Result<RecipeEffect> effect = compare_effects(options, options.files[0], options.files[1]);
+  if (!effect) return effect.errors();
+  outcome.text += effect->text;
+  outcome.json.add("effect", std::move(effect->json));
   return outcome;
 }
 

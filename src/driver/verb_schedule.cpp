@@ -5,6 +5,7 @@
 #include "codegen/arena.hpp"
 #include "src/driver/build.hpp"
 #include "src/driver/machines.hpp"
+#include "src/driver/replay.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
@@ -60,6 +61,8 @@ Result<JsonValue> steps_json(const std::vector<Step>& steps) {
   return graph ? *graph : JsonValue::array();
 }
 
+constexpr std::int64_t kReplaySteps = 50'000'000;  // of the interpreter: some seconds; more is replayed as two instances
+
 struct Context {
   Loaded loaded;
   Machine machine;
@@ -81,6 +84,10 @@ Result<Outcome> verb_schedule(const Options& options) {
   const Result<Planned> planned = make_plan(c->loaded, options, schedule_options(c->loaded, options, c->machine));
   if (!planned) return planned.errors();
   const std::string text = to_json(planned->recipe);
+  // stdout is the recipe; what was chosen for its holes, and what the fixed part costs, goes beside it.
+  for (const LedgerEntry& e : planned->ledger)
+    if (e.kind == "hole" || e.kind == "fixed")
+      std::fprintf(stderr, "%s: %s %s\n", e.group.c_str(), e.subject.c_str(), e.reason.c_str());
   Outcome outcome;
   if (options.output.empty()) {
     outcome.text = text;
@@ -100,9 +107,16 @@ Result<Outcome> verb_legal(const Options& options) {
                     {"facet schedule PROGRAM -o R.json writes one to start from"});
   const Result<Context> c = context_of(options);
   if (!c) return c.errors();
-  const Result<Recipe> wanted = wanted_recipe(c->loaded, options);
+  Result<Recipe> wanted = wanted_recipe(c->loaded, options);
   if (!wanted) return wanted.errors();
-  const Result<LegalReport> report = check_recipe(c->loaded.program, *wanted, schedule_options(c->loaded, options, c->machine));
+  ScheduleOptions judged = schedule_options(c->loaded, options, c->machine);
+  if (has_argument_holes(*wanted)) {  // judged as the scheduler completes them
+    Result<Planned> planned = make_plan(c->loaded, options, judged);
+    if (!planned) return planned.errors();
+    wanted = std::move(planned->recipe);
+  }
+  judged.replay = options.replay;
+  const Result<LegalReport> report = check_recipe(c->loaded.program, *wanted, judged);
   if (!report) return report.errors();
   const Result<JsonValue> repair = steps_json(report->repair);
   if (!repair) return repair.errors();
@@ -120,6 +134,11 @@ Result<Outcome> verb_legal(const Options& options) {
     outcome.text += "  step " + report->step + (report->verb.empty() ? "" : " (" + report->verb + ")") + "\n";
   if (!report->violation_text.empty()) outcome.text += "  violated: " + report->violation_text + "\n" + places_text(*report);
   if (!report->repair.empty()) outcome.text += "  repair: insert before it " + write_json_compact(*repair) + "\n";
+  if (options.replay) {
+    const ReplayReport replay = run_replay(c->loaded.program, *report, options.seed, kReplaySteps);
+    outcome.json.add("replay", to_json(replay));
+    outcome.text += to_text(replay, *report);
+  }
   return outcome;
 }
 

@@ -89,6 +89,11 @@ class RecipeReader {
     for (const JsonValue& item : v.items) {
       Step step;
       step.place = json.place(item);
+      if (is_hole(item) && what == "\"steps\"") {  // the whole rest
+        step.verb = "?";
+        list.push_back(std::move(step));
+        continue;
+      }
       if (!item.is(Kind::kObject)) {
         json.complain(Code::kWrongType, item, {"a step", "an object", kind_text(item)});
         continue;
@@ -156,6 +161,10 @@ JsonValue argument_json(const Argument& a) {
 JsonValue steps_json(const std::vector<Step>& steps) {
   JsonValue out = JsonValue::array();
   for (const Step& s : steps) {
+    if (s.verb == "?") {
+      out.items.push_back(JsonValue::of("?"));
+      continue;
+    }
     JsonValue step = JsonValue::object();
     step.add("do", JsonValue::of(s.verb));
     for (const auto& [key, value] : s.arguments) step.add(key, argument_json(value));

@@ -1,6 +1,10 @@
 // The first two stages of a group, each guarded.
 #include "polyhedral/analyse.hpp"
 
+#include <optional>
+
+#include "polyhedral/rewrite/rewrite.hpp"
+
 namespace facet {
 
 Budget budget_of(const ScheduleOptions& options) {
@@ -22,9 +26,17 @@ Result<Schedule> lower_group(const Program& program, const ReaderIndex& readers,
   return schedule;
 }
 
-Result<Schedule> analyse(const Program& program, const ReaderIndex& readers, const NodeGroup& group, const Budget& budget) {
+Result<Schedule> analyse(const Program& program, const ReaderIndex& readers, const NodeGroup& group, const Budget& budget,
+                         const std::vector<Step>& rewrites) {
   Result<Schedule> schedule = lower_group(program, readers, group);
   if (!schedule) return schedule.errors();
+  if (!rewrites.empty()) {
+    std::optional<Result<std::shared_ptr<const Scop>>> scop;
+    const Result<Done> ran = guarded("rewrites of " + group.name, budget, [&] { scop = rewritten(schedule->scop, rewrites); });
+    if (!ran) return ran.errors();
+    if (!*scop) return scop->errors();
+    schedule = original_schedule(**scop, std::make_shared<const Dependences>());
+  }
   Dependences dependences;
   const Result<Done> analysed =
       guarded("dependences of " + group.name, budget, [&] { dependences = compute_dependences(*schedule->scop); });

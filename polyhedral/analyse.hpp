@@ -13,7 +13,8 @@ Budget budget_of(const ScheduleOptions& options);
 // The schedule without dependences. Lowering is linear and runs without a quota, so that a program always has a schedule.
 Result<Schedule> lower_group(const Program& program, const ReaderIndex& readers, const NodeGroup& group);
 
-// With its dependences, which run under `budget`.
-Result<Schedule> analyse(const Program& program, const ReaderIndex& readers, const NodeGroup& group, const Budget& budget);
+// With its dependences, which run under `budget`; after the group's rewrites.
+Result<Schedule> analyse(const Program& program, const ReaderIndex& readers, const NodeGroup& group, const Budget& budget,
+                         const std::vector<Step>& rewrites = {});
 
 }  // namespace facet

@@ -98,7 +98,7 @@ class ProgramScheduler {
       result_.deps_text += to_text(*planned->original.scop, *planned->original.dependences);
       return scan(planned->scheduled, budget_);
     }
-    const Result<Schedule> schedule = analyse(*c.program, readers_, nodes, budget_);
+    const Result<Schedule> schedule = analyse(*c.program, readers_, nodes, budget_, group.rewrites);
     if (!schedule) return schedule.errors();
     result_.deps_text += to_text(*schedule->scop, *schedule->dependences);
     StepOutcome outcome = apply_steps(*schedule, group.steps, budget_);
@@ -108,7 +108,7 @@ class ProgramScheduler {
 
   // By the recipe; in the program's own order, which needs no dependences, when the budget does not allow it.
   Result<Made> schedule_group(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
-    if (group.steps.empty()) return original(*c.program, nodes);
+    if (group.steps.empty() && group.rewrites.empty()) return original(*c.program, nodes);
     Result<Made> made = by_recipe(c, nodes, group);
     if (made || made.errors()[0].code != Code::kBudgetExhausted) return made;
     result_.ledger.push_back(

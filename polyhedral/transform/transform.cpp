@@ -2,18 +2,22 @@
 #include "polyhedral/transform/transform.hpp"
 
 #include "polyhedral/facet_polyhedral.hpp"
+#include "polyhedral/rewrite/rewrite.hpp"
+#include "polyhedral/transform/pages.hpp"
 
 #include <algorithm>
 
 namespace facet {
 
-extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kEmbed, kReschedule, kParallelize,
-    kVectorize, kUnroll, kContract, kPromote, kMapGpu, kRecompute, kReuse, kStream;
+extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kReschedule, kParallelize, kVectorize,
+    kUnroll, kContract, kPromote, kMapGpu, kRecompute, kReuse, kIndexSetSplit, kPeel, kStripMine, kUnrollAndJam, kStream,
+    kEmbed;
 
 const std::vector<const Transform*>& all_transforms() {
   static const std::vector<const Transform*> list = {
-      &kFuse,        &kDistribute, &kTile,   &kInterchange, &kSkew,    &kShift,  &kReverse,   &kEmbed, &kReschedule,
-      &kParallelize, &kVectorize,  &kUnroll, &kContract,    &kPromote, &kMapGpu, &kRecompute, &kReuse, &kStream};
+      &kFuse,       &kDistribute,  &kTile,      &kInterchange, &kSkew,         &kShift,     &kReverse,       &kEmbed,
+      &kReschedule, &kParallelize, &kVectorize, &kUnroll,      &kUnrollAndJam, &kStripMine, &kIndexSetSplit, &kPeel,
+      &kContract,   &kPromote,     &kMapGpu,    &kRecompute,   &kReuse,        &kStream};
   return list;
 }
 
@@ -23,19 +27,32 @@ const Transform* find_transform(const std::string& name) {
   return nullptr;
 }
 
+namespace {
+
+void describe(const std::string& name, const std::string& summary, const std::vector<Parameter>& parameters,
+              std::string* text) {
+  *text += "\n## `" + name + "`\n\n" + summary + "\n" + page_of(name) +
+           "\n| argument | kind | | meaning |\n| --- | --- | --- | --- |\n";
+  for (const Parameter& p : parameters)
+    *text +=
+        "| `" + std::string(p.name) + "` | " + p.kind + " | " + (p.required ? "required" : "optional") + " | " + p.doc + " |\n";
+}
+
+}  // namespace
+
 std::string recipe_reference() {
   std::string text =
       "# Recipe steps\n\nGenerated from the records in `polyhedral/transform/`; do not edit.\n"
       "\nA recipe's `variants` are tried in order: the first whose `when` (an affine condition on symbols) holds for the sizes at\n"
       "hand is taken, at run time, in exported code too. When the last one has a condition, the scheduler adds a variant of its own\n"
-      "for the sizes that are left. Within a variant its condition counts as an assumption.\n";
-  for (const Transform* t : all_transforms()) {
-    text += "\n## `" + std::string(t->name) + "`\n\n" + t->summary +
-            "\n\n| argument | kind | | meaning |\n| --- | --- | --- | --- |\n";
-    for (const Parameter& p : t->parameters)
-      text += "| `" + std::string(p.name) + "` | " + p.kind + " | " + (p.required ? "required" : "optional") + " | " + p.doc +
-              " |\n";
-  }
+      "for the sizes that are left. Within a variant its condition counts as an assumption.\n"
+      "\nAny argument, or an entry of a list, may be `\"?\"`: the scheduler completes it by its model, keeps what is fixed and chooses\n"
+      "nothing that would make the step or the fixed steps after it illegal. `\"?\"` as the last entry of `steps` stands for the whole\n"
+      "rest. `facet schedule P --schedule R.json` prints the completed recipe; on stderr, what was chosen, and which fixed step keeps\n"
+      "the predicted time well above the scheduler's own.\n";
+  for (const Transform* t : all_transforms()) describe(t->name, t->summary, t->parameters, &text);
+  text += "\n# Rewrites\n\nSteps of a group's `rewrites`, before its `steps`: they change the statements that are scheduled.\n";
+  for (const Rewrite* r : all_rewrites()) describe(r->name, r->summary, r->parameters, &text);
   return text;
 }
 

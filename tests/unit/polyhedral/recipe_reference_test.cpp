@@ -6,6 +6,9 @@
 #include <sstream>
 
 #include "polyhedral/facet_polyhedral.hpp"
+#include "polyhedral/rewrite/rewrite.hpp"
+#include "polyhedral/transform/pages.hpp"
+#include "polyhedral/transform/transform.hpp"
 #include "support/paths.hpp"
 
 namespace facet {
@@ -18,6 +21,11 @@ TEST(RecipeReference, IsUpToDate) {
   std::stringstream text;
   text << stream.rdbuf();
   EXPECT_EQ(text.str(), recipe_reference()) << "run with FACET_BLESS=1 and read the difference";
+}
+
+TEST(RecipeReference, EveryStepHasAPage) {
+  for (const Transform* t : all_transforms()) EXPECT_NE(page_of(t->name), "") << t->name;
+  for (const Rewrite* r : all_rewrites()) EXPECT_NE(page_of(r->name), "") << r->name;
 }
 
 }  // namespace

@@ -1,0 +1,58 @@
+// The list of rewrites and the one way a recipe reaches them.
+#include "polyhedral/rewrite/rewrite.hpp"
+
+#include <algorithm>
+
+#include "facet/nearest.hpp"
+#include "polyhedral/schedule.hpp"
+
+namespace facet {
+
+extern const Rewrite kRfactor;
+
+const std::vector<const Rewrite*>& all_rewrites() {
+  static const std::vector<const Rewrite*> list = {&kRfactor};
+  return list;
+}
+
+namespace {
+
+std::optional<Diagnostic> check(const Rewrite& r, const Step& step) {
+  std::vector<std::string> known;
+  for (const Parameter& p : r.parameters) known.push_back(p.name);
+  for (const auto& [name, value] : step.arguments) {
+    if (std::count(known.begin(), known.end(), name)) continue;
+    Place place = step.place;
+    place.pointer += "/" + name;
+    return diagnose(Code::kUnknownStepArgument, place, {step.verb, name}, did_you_mean(name, known));
+  }
+  for (const Parameter& p : r.parameters)
+    if (p.required && !step.arguments.count(p.name))
+      return diagnose(Code::kMissingStepArgument, step.place, {step.verb, p.name, p.doc});
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Scop>> rewritten(std::shared_ptr<const Scop> scop, const std::vector<Step>& rewrites) {
+  for (const Step& step : rewrites) {
+    const auto& all = all_rewrites();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Rewrite* r) { return step.verb == r->name; });
+    if (found == all.end()) {
+      std::vector<std::string> known;
+      for (const Rewrite* r : all) known.push_back(r->name);
+      std::vector<std::string> notes = did_you_mean(step.verb, known);
+      if (find_transform(step.verb)) notes.push_back("'" + step.verb + "' belongs into \"steps\"");
+      return diagnose(Code::kUnknownStep, step.place, {step.verb}, std::move(notes));
+    }
+    if (std::optional<Diagnostic> d = check(**found, step)) return *d;
+    const Schedule names = original_schedule(scop, std::make_shared<const Dependences>());
+    Arguments args(names, step);
+    std::shared_ptr<const Scop> next = (*found)->apply(*scop, args);
+    if (args.problem()) return *args.problem();
+    scop = std::move(next);
+  }
+  return scop;
+}
+
+}  // namespace facet

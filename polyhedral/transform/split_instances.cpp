@@ -1,0 +1,164 @@
+// A loop cut in two: statements with instances on both sides become two statements.
+//
+// The Scop of the result says so: S runs over D minus A, its twin over A, each access and each dependence cut to these. A pair
+// of S with itself becomes up to four. The loop's copy has loops of its own below it, with the same names; what is asked of the
+// two is what was asked of the one, in the same order, and legality judges it like any other tree.
+#include "polyhedral/transform/split_instances.hpp"
+
+#include <algorithm>
+
+#include "polyhedral/affine.hpp"
+
+namespace facet {
+
+namespace {
+
+class Splitter {
+ public:
+  Splitter(const Schedule& schedule, Arguments& args, const TreePtr& loop, std::string suffix)
+      : schedule_(schedule), args_(args), loop_(loop), suffix_(std::move(suffix)), next_(schedule) {}
+
+  Schedule run(const std::map<int, isl::set>& apart, bool before) {
+    check_storage();
+    if (args_.problem()) return schedule_;
+    scop_ = std::make_shared<Scop>(*schedule_.scop);
+    for (const int s : statements_of(loop_)) {
+      const auto it = apart.find(s);
+      const isl::set own = schedule_.statement(s).domain;
+      const isl::set twin = it == apart.end() ? empty_like(own) : own.intersect(it->second).coalesce();
+      divide(s, twin, own.subtract(twin).coalesce());
+    }
+    if (stays_.empty() || copied_.empty()) {
+      args_.refuse("all iterations of the loop are on one side of the cut");
+      return schedule_;
+    }
+    next_.scop = scop_;
+    next_.dependences = std::make_shared<const Dependences>(divided_dependences());
+    const TreePtr rest = restrict_tree(loop_, stays_, nullptr);
+    const TreePtr part = copy_of(loop_);
+    next_.tree = replace_node(schedule_.tree, loop_, make_sequence(before ? std::vector{part, rest} : std::vector{rest, part}));
+    return next_;
+  }
+
+ private:
+  // A box below the loop belongs to one loop; scalars of a block find their place anew.
+  void check_storage() {
+    for (const StorageMap& m : schedule_.storage) {
+      const bool scalar = m.kind == StorageMap::Kind::kContract && m.sizes.empty();
+      const bool inside = m.at >= 0 && find_loop(loop_, m.at);
+      const bool copies = (m.copy_in >= 0 && contains(loop_, m.copy_in)) || (m.copy_out >= 0 && contains(loop_, m.copy_out)) ||
+                          (m.reader >= 0 && contains(loop_, m.reader));
+      if (!scalar && (inside || copies))
+        args_.refuse("'" + m.array + "' lives in a buffer inside the loop", {"split first, contract and promote afterwards"});
+    }
+  }
+
+  Statement& statement(int s) {
+    const int n = static_cast<int>(scop_->statements.size());
+    return s < n ? scop_->statements[static_cast<std::size_t>(s)] : next_.copies[static_cast<std::size_t>(s - n)];
+  }
+
+  void divide(int s, const isl::set& twin, const isl::set& rest) {
+    if (!rest.is_empty()) stays_.push_back(s);
+    if (twin.is_empty()) return;
+    if (rest.is_empty()) {  // moves as a whole
+      copied_[s] = s;
+      return;
+    }
+    Statement made = schedule_.statement(s);
+    made.name = fresh_name(made.name);
+    const std::string id = statement_id(made.name);
+    const auto cut = [&](const isl::map& m) { return with_domain_tuple(m.intersect_domain(twin), id); };
+    const auto cut_access = [&](Access& a) {
+      a.relation = cut(a.relation);
+      a.whole = cut(a.whole);
+      if (a.reach) a.reach = cut(*a.reach);
+    };
+    made.domain = with_tuple(twin, id);
+    cut_access(made.write);
+    for (Access& a : made.reads) cut_access(a);
+    Statement& old = statement(s);
+    const auto keep = [&](Access& a) {
+      a.relation = a.relation.intersect_domain(rest);
+      a.whole = a.whole.intersect_domain(rest);
+      if (a.reach) a.reach = a.reach->intersect_domain(rest);
+    };
+    old.domain = rest;
+    keep(old.write);
+    for (Access& a : old.reads) keep(a);
+    next_.copies.push_back(std::move(made));
+    copied_[s] = next_.statement_count() - 1;
+  }
+
+  std::string fresh_name(const std::string& base) const {
+    std::string name = base + suffix_;
+    for (int i = 2; next_.find(name) >= 0; ++i) name = base + suffix_ + std::to_string(i);
+    return name;
+  }
+
+  // The statements that stand for s: itself, its twin.
+  std::vector<int> parts_of(int s) const {
+    const auto it = copied_.find(s);
+    return it == copied_.end() || it->second == s ? std::vector<int>{s} : std::vector<int>{s, it->second};
+  }
+
+  Dependences divided_dependences() {
+    Dependences list;
+    for (const Dependence& d : *schedule_.dependences) {
+      const std::vector<int> sources = parts_of(d.source), sinks = parts_of(d.sink);
+      if (sources.size() == 1 && sinks.size() == 1) {
+        list.push_back(d);
+        continue;
+      }
+      for (const int a : sources)
+        for (const int b : sinks) {
+          isl::map pairs = with_domain_tuple(d.relation, statement_id(statement(a).name));
+          pairs = with_range_tuple(pairs, statement_id(statement(b).name));
+          pairs = pairs.intersect_domain(statement(a).domain).intersect_range(statement(b).domain);
+          if (!pairs.is_empty()) list.push_back(make_dependence(d.kind, a, b, d.array, pairs));
+        }
+    }
+    return list;
+  }
+
+  TreePtr copy_of(const TreePtr& tree) {
+    if (tree->kind == Tree::Kind::kLeaf) {
+      const auto it = copied_.find(tree->statement);
+      return it == copied_.end() ? nullptr : make_leaf(it->second);
+    }
+    std::vector<TreePtr> parts;
+    for (const TreePtr& c : tree->children)
+      if (TreePtr part = copy_of(c)) parts.push_back(std::move(part));
+    if (parts.empty()) return nullptr;
+    if (tree->kind == Tree::Kind::kSequence) return make_sequence(std::move(parts));
+    Tree made = *tree;
+    made.id = next_.next_loop++;
+    made.names.clear();
+    made.member.clear();
+    for (const auto& [s, f] : tree->member) {
+      const auto it = copied_.find(s);
+      if (it == copied_.end()) continue;
+      made.names[it->second] = tree->names.at(s);
+      made.member[it->second] = with_domain_tuple(f, statement_id(statement(it->second).name));
+    }
+    return make_loop_tree(std::move(made), parts[0]);
+  }
+
+  const Schedule& schedule_;
+  Arguments& args_;
+  TreePtr loop_;
+  std::string suffix_;
+  Schedule next_;
+  std::shared_ptr<Scop> scop_;
+  std::vector<int> stays_;
+  std::map<int, int> copied_;  // statement -> what runs in the copy of the loop: its twin, or itself when nothing stays
+};
+
+}  // namespace
+
+Schedule split_loop(const Schedule& schedule, Arguments& args, const TreePtr& loop, const std::map<int, isl::set>& apart,
+                    bool before, const std::string& suffix) {
+  return Splitter(schedule, args, loop, suffix).run(apart, before);
+}
+
+}  // namespace facet

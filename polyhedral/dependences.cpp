@@ -158,6 +158,17 @@ bool zero_distance(const Dependence& dependence, const isl::pw_aff& f, const isl
   return pair != dependence.equal.end() && same_function(f, *d, g, *e);
 }
 
+namespace {
+
+// An array may be declared `inout` by an op whose code never names it.
+bool touched(const Scop& scop, const std::string& array) {
+  return std::any_of(scop.statements.begin(), scop.statements.end(), [&](const Statement& s) {
+    return s.target == array || std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == array; });
+  });
+}
+
+}  // namespace
+
 Dependences compute_dependences(const Scop& scop) {
   Dependences list;
   for (const auto& [name, array] : scop.arrays) {
@@ -165,7 +176,7 @@ Dependences compute_dependences(const Scop& scop) {
       tensor_dependences(scop, name, list);
       continue;
     }
-    in_place_dependences(scop, name, order_of_array(scop, name), list);
+    if (touched(scop, name)) in_place_dependences(scop, name, order_of_array(scop, name), list);
   }
   return list;
 }

@@ -187,6 +187,7 @@ class Instrumented {
     s.target = probe.target;
     s.subscripts = probe.at < 0 ? witness_.element : std::vector<ExprPtr>{idx(probe.at)};
     s.value = probe.value;
+    s.write = of.write;  // nobody asks: a probe is scanned, not judged; but an access without a map cannot be copied
     schedule_.copies.push_back(std::move(s));
     return schedule_.statement_count() - 1;
   }

@@ -112,14 +112,33 @@ class Completion {
   std::optional<double> cost_of(const Step& step) {
     StepOutcome outcome = apply_step(now_, step, budget_);
     for (std::size_t i = 0; i < after_.size() && outcome.schedule; ++i) {
-      if (after_[i].verb == "?" || has_hole(after_[i])) break;
-      outcome = apply_step(*outcome.schedule, after_[i], budget_);
+      if (after_[i].verb == "?") break;
+      std::optional<StepOutcome> next = accepted_with_some_numbers(*outcome.schedule, after_[i]);
+      if (!next) break;
+      outcome = std::move(*next);
     }
     if (outcome.refusal) {
       if (!refusal_) refusal_ = outcome.refusal->diagnostic.message;
       return std::nullopt;
     }
     return cost(*outcome.schedule);
+  }
+
+  // A later step as it is, or with the first numbers for its holes that are legal (they are chosen when its turn comes);
+  // nullopt when it leaves more open than numbers.
+  std::optional<StepOutcome> accepted_with_some_numbers(const Schedule& schedule, const Step& wanted) const {
+    Step step = wanted;
+    const std::optional<HoleSlot> slot = next_slot(&step);
+    if (!slot) return apply_step(schedule, step, budget_);
+    if (!is_number(step, slot->argument)) return std::nullopt;
+    std::optional<StepOutcome> last;
+    for (const Argument& v : hole_candidates(schedule, options_, step, *slot)) {
+      Step filled = step;
+      set(&filled, *slot, v);
+      last = accepted_with_some_numbers(schedule, filled);
+      if (!last || !last->refusal || budget_.expired()) break;
+    }
+    return last;
   }
 
   // The first hole: structure before numbers, lists as long as what they belong to.

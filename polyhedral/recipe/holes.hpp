@@ -22,9 +22,9 @@ struct HoleSlot {
 std::vector<Argument> hole_candidates(const Schedule& schedule, const ScheduleOptions& options, const Step& step,
                                       const HoleSlot& slot);
 
-// Completes the steps of one group in order. A step "?" stands for all that the policies would do from there on: `rest` does it.
-// Tells the ledger each choice with its predicted time, and which fixed step keeps the result from being about as good as the
-// scheduler's own. A refusal of a fixed step, and a hole for which nothing is legal, are errors.
+// Completes the steps of one group in order. A step "?" stands for all that the policies would do from there on: `rest` does
+// it. Tells the ledger each choice with its predicted time, and which fixed step keeps the result from being about as good as
+// the scheduler's own. A refusal of a fixed step, and a hole for which nothing is legal, are errors.
 Result<std::vector<Step>> complete_steps(const Schedule& original, const std::vector<Step>& steps,
                                          const ScheduleOptions& options, const Budget& budget,
                                          const std::function<void(GroupPlanner&)>& rest, Ledger& ledger);

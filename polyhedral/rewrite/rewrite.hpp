@@ -1,5 +1,5 @@
-// rewrites: steps that change what a group computes with (not what), before any schedule. Each makes a new Scop with dependences
-// of its own and carries its own proof.
+// rewrites: steps that change what a group computes with (not what), before any schedule. Each makes a new Scop with
+// dependences of its own and carries its own proof.
 #pragma once
 
 #include <memory>

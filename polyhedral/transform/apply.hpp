@@ -17,7 +17,7 @@ struct StepRefusal {
   Diagnostic diagnostic;
   std::optional<Violation> violation;
   std::shared_ptr<const Schedule> schedule;  // with the violated pair: what the step would have made
-  int step = -1;  // position in the list, for apply_steps
+  int step = -1;                             // position in the list, for apply_steps
 };
 
 struct StepOutcome {

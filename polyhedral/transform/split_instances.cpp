@@ -36,7 +36,7 @@ class Splitter {
     next_.dependences = std::make_shared<const Dependences>(divided_dependences());
     const TreePtr rest = restrict_tree(loop_, stays_, nullptr);
     const TreePtr part = copy_of(loop_);
-    next_.tree = replace_node(schedule_.tree, loop_, make_sequence(before ? std::vector{part, rest} : std::vector{rest, part}));
+    next_.tree = with_cut(schedule_.tree, make_sequence(before ? std::vector{part, rest} : std::vector{rest, part}));
     return next_;
   }
 
@@ -119,6 +119,22 @@ class Splitter {
         }
     }
     return list;
+  }
+
+  // The tree with the two loops in place of the one; the twins are members of the loops around it.
+  TreePtr with_cut(const TreePtr& tree, const TreePtr& cut) const {
+    if (tree == loop_) return cut;
+    if (!find_loop(tree, loop_->id)) return tree;
+    std::vector<TreePtr> children;
+    for (const TreePtr& c : tree->children) children.push_back(with_cut(c, cut));
+    if (tree->kind == Tree::Kind::kSequence) return make_sequence(std::move(children));
+    Tree around = *tree;
+    for (const auto& [s, twin] : copied_) {
+      if (twin == s) continue;
+      around.names[twin] = tree->names.at(s);
+      around.member[twin] = with_domain_tuple(tree->member.at(s), statement_id(next_.statement(twin).name));
+    }
+    return make_loop_tree(std::move(around), children[0]);
   }
 
   TreePtr copy_of(const TreePtr& tree) {

@@ -38,6 +38,7 @@ bool drop_step(Recipe* recipe, const std::string& pointer, std::string* verb) {
 std::string replay_witness(const FuzzPair& pair, const LegalReport& legal, FuzzTally* tally) {
   const ReplayReport replay = run_replay(pair.loaded.program, legal, pair.seed, kReplaySteps);
   ++tally->witnesses;
+  if (!replay.ran && replay.why_not.rfind("internal error", 0) == 0) return replay.why_not;
   if (!replay.ran) {
     ++tally->not_replayed[replay.why_not];
     return "";

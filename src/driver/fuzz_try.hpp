@@ -16,8 +16,8 @@ namespace facet {
 
 // Each step of each recipe is tried once: accepted by kind of step, refused by "KIND: reason" (dependence, precondition, or the
 // code of a complaint).
-// A refusal by dependences has a witness, which is replayed: "real" when both instances ran, access the element and change places,
-// "same value" when they did and the values happened to be equal; else why it could not run.
+// A refusal by dependences has a witness, which is replayed: "real" when both instances ran, access the element and change
+// places, "same value" when they did and the values happened to be equal; else why it could not run.
 struct FuzzTally {
   std::map<std::string, std::int64_t> accepted, refused;
   std::int64_t witnesses = 0, real = 0, same_value = 0;

@@ -130,7 +130,9 @@ ReplayReport run_replay(const Program& program, const LegalReport& legal, std::u
     }
     if (report.ran) break;
   }
-  const bool order_right = report.original.source_first || !replay.order_changes;
+  // A copy into a buffer is no statement of the original order (so there is no pair of it): the other one runs alone.
+  const bool alone = replay.original_pair.kernels.empty() && !report.original.both_ran;
+  const bool order_right = report.original.source_first || alone || !replay.order_changes;
   const bool changes = replay.lost_update     ? report.original.both_ran && report.refused.both_ran
                        : replay.order_changes ? report.refused.both_ran && !report.refused.source_first
                                               : report.differs;
@@ -152,8 +154,9 @@ std::string to_text(const ReplayReport& r, const LegalReport& legal) {
   std::string sizes;
   for (const auto& [name, value] : r.sizes) sizes += ", " + name + " = " + std::to_string(value);
   const auto line = [&](const ReplayedOrder& o, bool together) {
-    const std::string order = together ? source + " and " + sink + " at the same time"
-                                       : (o.source_first ? source + ", then " + sink : sink + ", then " + source);
+    const std::string order = !o.both_ran ? "without the copy"
+                              : together  ? source + " and " + sink + " at the same time"
+                                          : (o.source_first ? source + ", then " + sink : sink + ", then " + source);
     const std::string what = replay.seen == Replay::Seen::kSink     ? sink + " finds " + element + " = "
                              : replay.seen == Replay::Seen::kSource ? source + " finds " + element + " = "
                                                                     : element + " is left as ";

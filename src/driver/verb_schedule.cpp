@@ -87,7 +87,7 @@ Result<Outcome> verb_schedule(const Options& options) {
   // stdout is the recipe; what was chosen for its holes, and what the fixed part costs, goes beside it.
   for (const LedgerEntry& e : planned->ledger)
     if (e.kind == "hole" || e.kind == "fixed")
-      std::fprintf(stderr, "%s: %s %s\n", e.group.c_str(), e.subject.c_str(), e.reason.c_str());
+      std::fprintf(stderr, "%s%s%s %s\n", e.group.c_str(), e.group.empty() ? "" : ": ", e.subject.c_str(), e.reason.c_str());
   Outcome outcome;
   if (options.output.empty()) {
     outcome.text = text;

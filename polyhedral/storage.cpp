@@ -89,15 +89,19 @@ Violation unserved(const Schedule& schedule, const std::string& array, int sourc
   return v;
 }
 
-// A part copied in serves the readers for which the copy was made; who joined the loop later may read other elements.
+// A part copied in serves the readers for which the copy was made; who joined the loop later may read other elements. Likewise
+// a writer that joined it would write to the part, from where nothing carries its values to the array.
 std::optional<Violation> part_violation(const Schedule& schedule, const StorageMap& m) {
   const TreePtr loop = find_loop(schedule.tree, m.at);
   if (!loop || m.copy_in < 0) return std::nullopt;
   for (const int s : statements_of(loop)) {
+    if (s == m.copy_in || s == m.copy_out) continue;
     const std::vector<Access>& reads = schedule.statement(s).reads;
     const bool reads_it = std::any_of(reads.begin(), reads.end(), [&](const Access& a) { return a.array == m.array; });
-    if (s != m.copy_in && reads_it && !has_flow(schedule, m.copy_in, s, m.buffer))
-      return unserved(schedule, m.array, m.copy_in, s);
+    if (reads_it && !has_flow(schedule, m.copy_in, s, m.buffer)) return unserved(schedule, m.array, m.copy_in, s);
+    const bool writes_it = schedule.statement(s).target == m.array;
+    if (writes_it && (m.copy_out < 0 || !has_flow(schedule, s, m.copy_out, m.buffer)))
+      return unserved(schedule, m.array, s, m.copy_in);
   }
   return std::nullopt;
 }

@@ -8,8 +8,7 @@ namespace facet::passes {
 namespace {
 
 constexpr int kMaxSteps = 120;  // nodes of one proof search
-// Forms beyond these are given up, so that nothing overflows: a coefficient
-// times a bound stays below 2^62.
+// Forms beyond these are given up, so that nothing overflows: the sum of two forms that scales() lets pass stays below 2^63.
 constexpr std::int64_t kMaxCoefficient = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxConstant = std::int64_t{1} << 61;
 
@@ -17,6 +16,16 @@ bool is_too_large(const Linear& f) {
   if (f.constant > kMaxConstant || f.constant < -kMaxConstant) return true;
   return std::any_of(f.terms.begin(), f.terms.end(),
                      [](const Term& t) { return t.coefficient > kMaxCoefficient || t.coefficient < -kMaxCoefficient; });
+}
+
+// Can f be multiplied without leaving the numbers that prove() takes? A chain of conditions may raise its coefficients at every
+// step.
+bool scales(const Linear& f, std::int64_t factor) {
+  const auto fits = [&](std::int64_t value) {
+    std::int64_t product = 0;
+    return !__builtin_mul_overflow(value, factor, &product) && product <= kMaxConstant && product >= -kMaxConstant;
+  };
+  return fits(f.constant) && std::all_of(f.terms.begin(), f.terms.end(), [&](const Term& t) { return fits(t.coefficient); });
 }
 
 Linear without(const Linear& f, const ExprPtr& atom) {
@@ -124,7 +133,7 @@ bool Facts::prove(const Linear& f, int* steps) const {
       if (same(t.atom, f.terms[pick].atom)) c = t.coefficient;
     if (c == 0 || (c > 0) != (f.terms[pick].coefficient > 0)) continue;
     const std::int64_t a = f.terms[pick].coefficient;
-    if (a % c == 0 && prove(sum(f, g, -(a / c)), steps)) return true;
+    if (a % c == 0 && scales(g, -(a / c)) && prove(sum(f, g, -(a / c)), steps)) return true;
   }
   return false;
 }
@@ -156,8 +165,7 @@ bool Facts::prove_range(const Linear& f, const Term& t, int* steps) const {
     const bool up = t.coefficient > 0;
     for (const ExprPtr& bound : up ? r.lowers : r.uppers) {
       const Linear limit = up ? to_linear(bound) : sum(to_linear(bound), constant_form(1), -1);
-      if (limit.constant > kMaxCoefficient || limit.constant < -kMaxCoefficient) continue;
-      if (prove(sum(without(f, t.atom), limit, t.coefficient), steps)) return true;
+      if (scales(limit, t.coefficient) && prove(sum(without(f, t.atom), limit, t.coefficient), steps)) return true;
     }
     return false;
   }
@@ -172,9 +180,11 @@ bool Facts::prove_division(const Linear& f, const Term& t, int* steps) const {
   if ((t.atom->op == Op::kTruncDiv || t.atom->op == Op::kTruncMod) && !prove(e, steps)) return false;
   const Linear rest = without(f, t.atom);
   if (t.atom->op == Op::kFloorMod || t.atom->op == Op::kTruncMod)
-    return prove(sum(rest, constant_form(t.coefficient > 0 ? 0 : d - 1), t.coefficient), steps);
+    return scales(constant_form(d), t.coefficient) &&
+           prove(sum(rest, constant_form(t.coefficient > 0 ? 0 : d - 1), t.coefficient), steps);
   if (t.coefficient > 0 && prove(e, steps) && prove(rest, steps)) return true;  // the quotient is at least 0
   const Linear bound = t.coefficient > 0 ? sum(e, constant_form(d - 1), -1) : e;
+  if (!scales(rest, d) || !scales(bound, t.coefficient)) return false;
   // f is an integer: f >= 0 follows from d*f >= -(d - 1).
   return prove(sum(sum(scaled(rest, d), bound, t.coefficient), constant_form(d - 1)), steps);
 }
@@ -182,6 +192,7 @@ bool Facts::prove_division(const Linear& f, const Term& t, int* steps) const {
 bool Facts::prove_choice(const Linear& f, const Term& t, int* steps) const {
   const bool either = (t.atom->op == Op::kMin) == (t.coefficient < 0);
   const Linear rest = without(f, t.atom);
+  if (!scales(to_linear(t.atom->args[0]), t.coefficient) || !scales(to_linear(t.atom->args[1]), t.coefficient)) return false;
   const bool first = prove(sum(rest, to_linear(t.atom->args[0]), t.coefficient), steps);
   if (first == either) return first;
   return prove(sum(rest, to_linear(t.atom->args[1]), t.coefficient), steps);

@@ -12,6 +12,8 @@ Lanes::Lanes(const For& f, ExprPtr base, int lanes, ExprPtr mask, const Facts& f
       top_{facts, facts, std::move(mask), nullptr, false} {
   inside_.insert(f.iterator);
   top_.facts.add_range(f.iterator, f.lower, f.upper);
+  // Of a loop that may have no iteration no lane runs: not even what all lanes read alike may be read then.
+  top_.lazy = top_.mask && !facts.at_most(idx_add(base_, idx(1)), f.upper);
 }
 
 LoopPtr stored_inside(const Store& store, const Facts& facts, const Context& context) {

@@ -297,6 +297,7 @@ class Vectorization {
       } else {
         first = named_index(tail, scope);
       }
+      here_facts.add_condition(binary(Op::kLt, first, loop_.upper));
       const ExprPtr mask = named_mask(lanes_left(first), scope);
       std::optional<LoopList> last = parts({{first, mask}}, false, here_facts);
       if (!last) return last;

@@ -75,6 +75,8 @@ isl::ctx isl_context() {
     isl_options_set_ast_build_atomic_upper_bound(made, 1);
     isl_options_set_ast_build_detect_min_max(made, 1);
     isl_options_set_ast_build_prefer_pdiv(made, 1);
+    isl_options_set_ast_build_scale_strides(made,
+                                            0);  // boxes of storage maps are given in the values of loops, not in multiples
     isl_options_set_schedule_max_coefficient(made, 20);  // Polly's cap; unbounded rows make unreadable code
     isl_options_set_schedule_max_constant_term(made, 20);
     isl_options_set_schedule_treat_coalescing(made, 1);

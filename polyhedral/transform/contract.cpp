@@ -9,6 +9,7 @@
 // Refuses arrays that exist outside the group. Judged by value: no flow may leave the iteration.
 // Source: Lefebvre and Feautrier, Automatic storage management for parallel programs, Parallel Computing 1998.
 #include "polyhedral/storage.hpp"
+#include "polyhedral/transform/memory_steps.hpp"
 #include "polyhedral/transform/transform.hpp"
 
 namespace facet {
@@ -36,6 +37,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     if (!loop) return schedule;
     at = loop->id;
   }
+  refuse_second_part(schedule, args, array, at);
   if (args.problem()) return schedule;
   Schedule next = schedule;
   next.storage.push_back(contracted(schedule, array, at));

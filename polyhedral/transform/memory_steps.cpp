@@ -40,4 +40,10 @@ int only_writer(const Schedule& schedule, const std::string& array, Arguments& a
   return writer;
 }
 
+void refuse_second_part(const Schedule& schedule, Arguments& args, const std::string& array, int at) {
+  for (const StorageMap& m : schedule.storage)
+    if (m.array == array && m.at == at && at >= 0)
+      args.refuse("'" + array + "' has its part at this loop already ('" + m.buffer + "'): take another loop for one of them");
+}
+
 }  // namespace facet

@@ -16,4 +16,7 @@ std::string intermediate(const Schedule& schedule, Arguments& args);
 // The one statement that writes the array, by assignment; -1 with a complaint.
 int only_writer(const Schedule& schedule, const std::string& array, Arguments& args);
 
+// An array has one part at a loop: which of two would an access below it mean?
+void refuse_second_part(const Schedule& schedule, Arguments& args, const std::string& array, int at);
+
 }  // namespace facet

@@ -18,6 +18,7 @@
 
 #include "polyhedral/affine.hpp"
 #include "polyhedral/storage.hpp"
+#include "polyhedral/transform/memory_steps.hpp"
 #include "polyhedral/transform/promote_parts.hpp"
 
 namespace facet {
@@ -31,6 +32,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   if (args.problem()) return schedule;
   const std::string array = found->name;
   if (!at) return promote_whole(schedule, args, array, s);
+  refuse_second_part(schedule, args, array, at->id);
+  if (args.problem()) return schedule;
   for (const int x : statements_of(at))
     if (schedule.statement(x).target == array) return promote_result(schedule, args, array, s, at);
   return promote_part(schedule, args, array, s, at);

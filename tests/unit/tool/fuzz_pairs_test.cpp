@@ -1,5 +1,5 @@
-// Programs and recipes that the fuzzer once found wrong (tests/fuzz/pairs): legal, and right as scanned, after the loop passes
-// and mapped to a GPU.
+// Programs and recipes that the fuzzer once found wrong: legal, and right as scanned, after the loop passes and mapped to a GPU
+// (tests/fuzz/pairs); or refused, since no code of theirs can be right (tests/fuzz/refused).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,10 +30,9 @@ std::vector<std::string> parts_of(const std::filesystem::path& file) {
   return parts;
 }
 
-std::vector<std::filesystem::path> pairs() {
+std::vector<std::filesystem::path> files_of(const std::string& folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(test::source_path("tests/fuzz/pairs")))
-    files.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_path(folder))) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -61,7 +60,28 @@ TEST_P(FuzzPairs, AreRight) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Found, FuzzPairs, testing::ValuesIn(pairs()),
+INSTANTIATE_TEST_SUITE_P(Found, FuzzPairs, testing::ValuesIn(files_of("tests/fuzz/pairs")),
+                         [](const auto& info) { return "seed" + info.param.stem().string(); });
+
+class FuzzRefused : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(FuzzRefused, NamesTheStep) {
+  const std::vector<std::string> parts = parts_of(GetParam());
+  ASSERT_EQ(parts.size(), 3U) << "what was wrong === program === recipe";
+  SCOPED_TRACE(parts[0]);
+  const Result<Machine> machine = machine_in_force(Options{}, false);
+  ASSERT_TRUE(machine.ok()) << to_text(machine.errors());
+  Result<Recipe> recipe = read_recipe(parts[2], "recipe");
+  ASSERT_TRUE(recipe.ok()) << to_text(recipe.errors());
+  const Result<FuzzPair> pair = fuzz_pair(parts[1], std::move(*recipe), {}, 1, *machine);
+  ASSERT_TRUE(pair.ok()) << to_text(pair.errors());
+  const Result<LegalReport> legal = check_recipe(pair->loaded.program, pair->recipe, pair->options);
+  ASSERT_TRUE(legal.ok()) << to_text(legal.errors());
+  EXPECT_FALSE(legal->legal);
+  EXPECT_NE(legal->message.find("step '"), std::string::npos) << legal->message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Found, FuzzRefused, testing::ValuesIn(files_of("tests/fuzz/refused")),
                          [](const auto& info) { return "seed" + info.param.stem().string(); });
 
 }  // namespace

@@ -29,6 +29,12 @@ StepOutcome refused(Diagnostic d, std::optional<Violation> v = std::nullopt) {
   return {std::nullopt, StepRefusal{std::move(d), std::move(v), nullptr, -1}};
 }
 
+// What the doorway reports (a budget spent) knows no place of its own.
+StepOutcome refused_at(Diagnostic d, const Step& step) {
+  if (d.place.pointer.empty()) d.place = step.place;
+  return refused(std::move(d));
+}
+
 }  // namespace
 
 StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget& budget) {
@@ -45,11 +51,11 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
     next = t->apply(schedule, args);
     if (!args.problem()) follow_scalars(next);
   });
-  if (!ran) return refused(ran.errors()[0]);
+  if (!ran) return refused_at(ran.errors()[0], step);
   if (args.problem()) return refused(*args.problem());
   std::optional<std::string> unboxed;
   const Result<Done> fitted = guarded("storage of " + step.verb, budget, [&] { unboxed = fit_boxes(schedule, next); });
-  if (!fitted) return refused(fitted.errors()[0]);
+  if (!fitted) return refused_at(fitted.errors()[0], step);
   if (unboxed)
     return refused(diagnose(Code::kStepPrecondition, step.place,
                             {step.verb, "the promoted part of '" + *unboxed + "' would have no constant size"}));
@@ -58,7 +64,7 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
     // A step that adds dependences has them judged with all statements where they were.
     violation = find_violation(next, next.dependences == schedule.dependences ? &schedule : nullptr);
   });
-  if (!judged) return refused(judged.errors()[0]);
+  if (!judged) return refused_at(judged.errors()[0], step);
   if (violation) {
     StepOutcome illegal = refused(diagnose(Code::kIllegalStep, step.place, {step.verb, to_text(*violation)}), violation);
     illegal.refusal->schedule = std::make_shared<const Schedule>(std::move(next));

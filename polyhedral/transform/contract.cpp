@@ -37,7 +37,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     if (!loop) return schedule;
     at = loop->id;
   }
-  refuse_second_part(schedule, args, array, at);
+  refuse_second_part(schedule, args, array, StorageMap::Kind::kContract, at);
   if (args.problem()) return schedule;
   Schedule next = schedule;
   next.storage.push_back(contracted(schedule, array, at));

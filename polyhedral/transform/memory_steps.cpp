@@ -40,10 +40,21 @@ int only_writer(const Schedule& schedule, const std::string& array, Arguments& a
   return writer;
 }
 
-void refuse_second_part(const Schedule& schedule, Arguments& args, const std::string& array, int at) {
-  for (const StorageMap& m : schedule.storage)
-    if (m.array == array && m.at == at && at >= 0)
-      args.refuse("'" + array + "' has its part at this loop already ('" + m.buffer + "'): take another loop for one of them");
+void refuse_second_part(const Schedule& schedule, Arguments& args, const std::string& array, StorageMap::Kind kind, int at) {
+  const auto inside = [&](int inner, int outer) {
+    const TreePtr loop = outer < 0 ? nullptr : find_loop(schedule.tree, outer);
+    return inner != outer && (!loop || find_loop(loop, inner));
+  };
+  for (const StorageMap& m : schedule.storage) {
+    if (m.array != array) continue;
+    const std::string part = "'" + array + "' has its part at ";
+    if (m.at == at && at >= 0)
+      args.refuse(part + "this loop already ('" + m.buffer + "'): take another loop for one of them");
+    else if (m.kind == kind || m.at < 0)
+      continue;
+    else if (kind == StorageMap::Kind::kPromote ? !inside(at, m.at) : !inside(m.at, at))
+      args.refuse("'" + array + "' is contracted at a loop inside the one where it is promoted: promote it further inside");
+  }
 }
 
 }  // namespace facet

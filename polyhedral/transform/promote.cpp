@@ -32,7 +32,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   if (args.problem()) return schedule;
   const std::string array = found->name;
   if (!at) return promote_whole(schedule, args, array, s);
-  refuse_second_part(schedule, args, array, at->id);
+  refuse_second_part(schedule, args, array, StorageMap::Kind::kPromote, at->id);
   if (args.problem()) return schedule;
   for (const int x : statements_of(at))
     if (schedule.statement(x).target == array) return promote_result(schedule, args, array, s, at);

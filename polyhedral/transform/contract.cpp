@@ -8,6 +8,8 @@
 // element is left, which the loop-tree passes keep in a register. Known elsewhere as storage folding, array contraction.
 // Refuses arrays that exist outside the group. Judged by value: no flow may leave the iteration.
 // Source: Lefebvre and Feautrier, Automatic storage management for parallel programs, Parallel Computing 1998.
+#include <algorithm>
+
 #include "polyhedral/storage.hpp"
 #include "polyhedral/transform/memory_steps.hpp"
 #include "polyhedral/transform/transform.hpp"
@@ -40,7 +42,10 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   refuse_second_part(schedule, args, array, StorageMap::Kind::kContract, at);
   if (args.problem()) return schedule;
   Schedule next = schedule;
-  next.storage.push_back(contracted(schedule, array, at));
+  // Parts promoted from it stay the nearest place of their accesses: they come after it.
+  const auto part =
+      std::find_if(next.storage.begin(), next.storage.end(), [&](const StorageMap& m) { return m.array == array; });
+  next.storage.insert(part, contracted(schedule, array, at));
   return next;
 }
 

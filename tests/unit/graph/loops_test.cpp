@@ -172,8 +172,9 @@ TEST(Loops, ScalarsL2) {
   EXPECT_EQ(parse("{ double t[4]; }"), "local-array:1:10");
   EXPECT_EQ(parse("{ float x; float x; }"), "redeclared:1:18");
   EXPECT_EQ(parse("{ float *x; }"), "unsupported-c:1:9");
-  EXPECT_EQ(parse("{ long long x = 1; unsigned int y = 2; A[0] = x + y; }"),
-            "block;scalar A.x = 1;scalar A.y = cast(u32, 2);A[0] = cast(f32, A.x[] + cast(i64, A.y[]));");
+  EXPECT_EQ(parse("{ long long x = 1; int y = 2; A[0] = x + y; }"),
+            "block;scalar A.x = 1;scalar A.y = 2;A[0] = cast(f32, A.x[] + cast(i64, A.y[]));");
+  EXPECT_EQ(parse("{ unsigned int y = 2; A[0] = y; }"), "unsupported-c:1:3");
   EXPECT_EQ(parse("int i; for (i = 0; i < N; i++) A[i] = 0; A[0] = i;"), "unknown-name-in-text:1:49");
   const Result<ParsedLoops> r = parse_code({"{ double x = 1; A[0] = x; }"});
   ASSERT_TRUE(r);

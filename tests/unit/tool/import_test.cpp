@@ -108,7 +108,7 @@ TEST_F(ImportC, RefusesWithPlaceAndNearestForm) {
 TEST_F(ImportC, ShowsTheLineWithACaret) {
   SKIP_WITHOUT_READER();
   write("y.c", function("  for (int i = 0; i < n; i++)\n    x[i*i] = 0;"));
-  const Answer a = facet("import c y.c 2>&1");
+  const Answer a = facet("import c y.c 2>&1 | cat");
   EXPECT_NE(
       a.out.find(
           "y.c:5:7: error[not-affine]: 'i*i' is not affine: it is a product of two variables\n      x[i*i] = 0;\n        ^\n"),

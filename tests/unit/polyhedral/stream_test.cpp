@@ -70,6 +70,7 @@ TEST(Stream, ThePlannerStreamsWhatOutgrowsTheLastCache) {
   EXPECT_NE(planned(4096).find("stream"), std::string::npos) << planned(4096);           // 16 MiB
   EXPECT_EQ(planned(1024).find("stream"), std::string::npos) << planned(1024);           // 4 MiB
   EXPECT_EQ(planned(4096, "y[i] = sum[j](x[i, j])").find("stream"), std::string::npos);  // sums stay where they are read
+  EXPECT_EQ(planned(4096, "y[i, j] = x[i, j] * erf(exp(x[i, j]))").find("stream"), std::string::npos);  // arithmetic binds
 }
 
 }  // namespace

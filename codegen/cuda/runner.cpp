@@ -85,13 +85,45 @@ Result<CudaDevice> cuda_device() {
   return d;
 }
 
+struct CudaLibrary::State {
+  const CudaApi* api = nullptr;
+  CudaBinary binary;
+  CudaHandle context = nullptr, handle = nullptr;
+
+  Result<Done> start() {
+    if (const Result<Done> r = api->check(api->context_retain(&context, 0), "cuDevicePrimaryCtxRetain"); !r) return r;
+    if (const Result<Done> r = api->check(api->context_set(context), "cuCtxSetCurrent"); !r) return r;
+    return api->check(api->module_load(&handle, binary.cubin.data()), "cuModuleLoadData");
+  }
+  ~State() {
+    if (!context) return;
+    api->context_set(context);
+    if (handle) api->module_unload(handle);
+    api->context_release(0);
+  }
+};
+
+CudaLibrary::CudaLibrary(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CudaLibrary::~CudaLibrary() = default;
+const CudaBinary& CudaLibrary::binary() const { return state_->binary; }
+
+Result<std::shared_ptr<const CudaLibrary>> CudaLibrary::load(CudaBinary binary) {
+  const Result<const CudaApi*> opened = cuda_api();
+  if (!opened) return opened.errors();
+  auto state = std::make_unique<State>();
+  state->api = *opened;
+  state->binary = std::move(binary);
+  if (const Result<Done> r = state->start(); !r) return r.errors();
+  return std::shared_ptr<const CudaLibrary>(new CudaLibrary(std::move(state)));
+}
+
 struct CudaRunner::State {
   const CudaApi* api = nullptr;
   CudaDevice device;
   CudaModule module;
   SymbolValues symbols;
-  CudaBinary binary;
-  CudaHandle context = nullptr, library = nullptr, stream = nullptr;
+  std::shared_ptr<const CudaLibrary> library;
+  CudaHandle stream = nullptr;
   std::vector<Loaded> prepare, kernels;
   std::vector<CudaKernelFacts> facts;
   std::map<std::string, CudaAddress> memory;
@@ -111,31 +143,28 @@ struct CudaRunner::State {
 };
 
 CudaRunner::State::~State() {
-  if (!api || !context) return;
-  api->context_set(context);
+  if (!library) return;
+  api->context_set(library->state_->context);
   for (const auto& [name, address] : memory) api->memory_free(address);
   if (stream) api->stream_destroy(stream);
-  if (library) api->module_unload(library);
-  api->context_release(0);
 }
 
 CudaRunner::CudaRunner(std::unique_ptr<State> state) : state_(std::move(state)) {}
 CudaRunner::~CudaRunner() = default;
 
 Result<Done> CudaRunner::State::start(const CudaRunOptions& options) {
-  if (options.binary) {
-    binary = *options.binary;
-  } else {
+  library = options.library;
+  if (!library) {
     CudaCompileOptions compile = options.compile;
     if (compile.arch.empty()) compile.arch = device.arch;
     Result<CudaBinary> compiled = compile_cuda(module.module.source.text, module.module.source.name, compile);
     if (!compiled) return compiled.errors();
-    binary = std::move(*compiled);
+    Result<std::shared_ptr<const CudaLibrary>> loaded = CudaLibrary::load(std::move(*compiled));
+    if (!loaded) return loaded.errors();
+    library = std::move(*loaded);
   }
-  if (const Result<Done> r = check(api->context_retain(&context, 0), "cuDevicePrimaryCtxRetain"); !r) return r;
-  if (const Result<Done> r = check(api->context_set(context), "cuCtxSetCurrent"); !r) return r;
-  if (const Result<Done> r = check(api->stream_create(&stream, kOrderedStream), "cuStreamCreate"); !r) return r;
-  return check(api->module_load(&library, binary.cubin.data()), "cuModuleLoadData");
+  if (const Result<Done> r = check(api->context_set(library->state_->context), "cuCtxSetCurrent"); !r) return r;
+  return check(api->stream_create(&stream, kOrderedStream), "cuStreamCreate");
 }
 
 Result<Done> CudaRunner::State::allocate() {
@@ -155,8 +184,8 @@ Result<Done> CudaRunner::State::load_kernels(const std::vector<CudaLaunch>& laun
   for (const CudaLaunch& l : launches) {
     Loaded k;
     k.launch = l;
-    if (const Result<Done> r =
-            check(api->module_function(&k.function, library, l.entry.c_str()), "cuModuleGetFunction of " + l.entry);
+    if (const Result<Done> r = check(api->module_function(&k.function, library->state_->handle, l.entry.c_str()),
+                                     "cuModuleGetFunction of " + l.entry);
         !r)
       return r;
     CudaKernelFacts f;
@@ -327,7 +356,7 @@ Result<std::vector<double>> CudaRunner::kernel_times_ms(int warm_up, int repeats
 }
 
 const CudaDevice& CudaRunner::device() const { return state_->device; }
-const CudaBinary& CudaRunner::binary() const { return state_->binary; }
+const CudaBinary& CudaRunner::binary() const { return state_->library->binary(); }
 const std::vector<CudaKernelFacts>& CudaRunner::kernel_facts() const { return state_->facts; }
 
 }  // namespace facet

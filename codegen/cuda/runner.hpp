@@ -27,9 +27,28 @@ struct CudaDevice {
 // The first device's facts. kNoGpu with the reason when there is none.
 Result<CudaDevice> cuda_device();
 
+// Machine code loaded on the device. Whoever holds one also holds the device's context: making a context anew takes some
+// tenths of a second, so a caller with many modules keeps one library (or more) while they run.
+class CudaLibrary {
+ public:
+  // Errors: kNoGpu, kCudaCall.
+  static Result<std::shared_ptr<const CudaLibrary>> load(CudaBinary binary);
+  ~CudaLibrary();
+  CudaLibrary(const CudaLibrary&) = delete;
+  CudaLibrary& operator=(const CudaLibrary&) = delete;
+
+  const CudaBinary& binary() const;
+
+ private:
+  friend class CudaRunner;
+  struct State;
+  explicit CudaLibrary(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
 struct CudaRunOptions {
-  CudaCompileOptions compile;          // arch "" takes the device's
-  const CudaBinary* binary = nullptr;  // machine code that holds the module's kernels already, perhaps among others
+  CudaCompileOptions compile;                  // arch "" takes the device's
+  std::shared_ptr<const CudaLibrary> library;  // holds the module's kernels already, perhaps among others
 };
 
 // What the driver says about a loaded kernel.

@@ -135,28 +135,38 @@ class DeviceRun {
 
   Result<Done> execute() {
     std::size_t done = 0;
-    for (const Batch& b : batches_)
+    for (Batch& b : batches_) {
+      Result<std::shared_ptr<const CudaLibrary>> library = std::shared_ptr<const CudaLibrary>();
+      if (b.binary) library = CudaLibrary::load(std::move(*b.binary));
+      if (!library) return library.errors();
       for (const DeviceCase* c : b.cases) {
         if (done++ % kProgressStep == 0)
           tell("ran " + std::to_string(done - 1) + " of " + std::to_string(made_.size()) + " cases");
-        if (!b.binary) {
+        if (!*library) {
           if (report_.results[c->index].reason.empty()) fail(c->index, b.binary.errors());
-          continue;
+        } else if (const Result<Done> ran = execute_one(*c, *library); !ran) {
+          return ran;
         }
-        CudaRunRequest request;
-        request.module = &c->module;
-        request.symbols = c->made.symbols;
-        request.tensors = &c->made.arguments;
-        request.options.binary = &*b.binary;
-        request.repeats = 0;
-        const Result<CudaRunReport> run = run_on_cuda(request);
-        if (!run) {
-          if (run.errors()[0].code == Code::kCudaCall) return run.errors();  // the context is lost
-          fail(c->index, run.errors());
-          continue;
-        }
-        compare_case(c->made, run->outputs, &report_.results[c->index]);
       }
+    }
+    return Done{};
+  }
+
+  // Only what ends the whole run is an error here.
+  Result<Done> execute_one(const DeviceCase& c, const std::shared_ptr<const CudaLibrary>& library) {
+    CudaRunRequest request;
+    request.module = &c.module;
+    request.symbols = c.made.symbols;
+    request.tensors = &c.made.arguments;
+    request.options.library = library;
+    request.repeats = 0;
+    const Result<CudaRunReport> run = run_on_cuda(request);
+    if (run) {
+      compare_case(c.made, run->outputs, &report_.results[c.index]);
+    } else {
+      if (run.errors()[0].code == Code::kCudaCall) return run.errors();  // the context is lost
+      fail(c.index, run.errors());
+    }
     return Done{};
   }
 

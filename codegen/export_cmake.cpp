@@ -66,6 +66,14 @@ std::string export_cmake_text(const ExportRequest& request) {
   w.line("target_compile_options(" + target + " PRIVATE " + request.compile_flags + " -Wno-psabi)");
   w.line("if(FACET_NATIVE)");
   w.line("  target_compile_options(" + target + " PRIVATE -march=native)");
+  w.line("  # On processors with AVX10 Clang 19 says it in two ways, and warns of that in every file.");
+  w.line("  if(CMAKE_CXX_COMPILER_ID STREQUAL \"Clang\")");
+  w.line("    include(CheckCXXCompilerFlag)");
+  w.line("    check_cxx_compiler_flag(-mno-avx10.1-256 FACET_ONE_AVX10)");
+  w.line("    if(FACET_ONE_AVX10)");
+  w.line("      target_compile_options(" + target + " PRIVATE -mno-avx10.1-256)");
+  w.line("    endif()");
+  w.line("  endif()");
   w.line("endif()");
   w.line("find_package(OpenMP)");
   w.line("if(OpenMP_CXX_FOUND)");

@@ -38,10 +38,23 @@ BufferRole role_of(const Program& p, const std::string& name) {
   return p.tensor(name).data ? BufferRole::kWeight : BufferRole::kWorkspace;
 }
 
+// Until the deadline of the whole call, but half a second at least: what was planned in time is not lost to the planning.
+Budget scan_budget(const ScheduleOptions& options) {
+  Budget budget = budget_of(options);
+  const auto least = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+  if (budget.deadline && *budget.deadline < least) budget.deadline = least;
+  return budget;
+}
+
 class ProgramScheduler {
  public:
   ProgramScheduler(const Program& program, const Recipe& recipe, const ScheduleOptions& options, const ScheduleMemo* memo)
-      : program_(program), recipe_(recipe), readers_(readers_of(program)), memo_(memo), reading_(budget_of(options).part(0.5)) {
+      : program_(program),
+        recipe_(recipe),
+        readers_(readers_of(program)),
+        memo_(memo),
+        scanning_(scan_budget(options)),
+        reading_(budget_of(options).part(0.5)) {
     LoopProgram& loops = result_.loops;
     loops.name = program.name;
     loops.symbols = program.symbols;
@@ -96,14 +109,14 @@ class ProgramScheduler {
   Result<Made> by_recipe(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
     if (const ScheduleMemo::Entry* planned = memo_ ? memo_->find(c.index, nodes.nodes, group.steps) : nullptr) {
       result_.deps_text += to_text(*planned->original.scop, *planned->original.dependences);
-      return scan(planned->scheduled, budget_);
+      return scan(planned->scheduled, scanning_);
     }
     const Result<Schedule> schedule = analyse(*c.program, readers_, nodes, budget_, group.rewrites);
     if (!schedule) return schedule.errors();
     result_.deps_text += to_text(*schedule->scop, *schedule->dependences);
     StepOutcome outcome = apply_steps(*schedule, group.steps, budget_);
     if (outcome.refusal) return outcome.refusal->diagnostic;
-    return scan(std::move(*outcome.schedule), budget_);
+    return scan(std::move(*outcome.schedule), scanning_);
   }
 
   // By the recipe; in the program's own order, which needs no dependences, when the budget does not allow it.
@@ -179,6 +192,7 @@ class ProgramScheduler {
   // isl's quota alone: the planner tried these steps within its time, and a machine that is busy in between must not lose them.
   Budget budget_;
   const ScheduleMemo* memo_;  // what planning this program left; null: nothing
+  Budget scanning_;           // of time as well: the planner does not scan what it tries
   Budget reading_;            // of time as well: for what only people read
   bool several_ = false;      // more than one variant is ever taken
   Scheduled result_;

@@ -12,6 +12,7 @@
 
 #include "polyhedral/affine.hpp"
 #include "polyhedral/ast/allocate.hpp"
+#include "polyhedral/ast/quotients.hpp"
 
 namespace facet {
 
@@ -24,7 +25,8 @@ class Builder {
   }
 
   ScannedKernel run() {
-    const isl::schedule order = to_isl(schedule_.tree, schedule_.domains());
+    const LiftedOrder lifted = lift_quotients(schedule_.tree, schedule_.domains());
+    const isl::schedule order = to_isl(lifted.tree, lifted.domains);
     const isl::ast_node root = isl::ast_build::from_context(schedule_.scop->context).node_from(order);
     ScannedKernel kernel;
     kernel.body = walk_node(root);

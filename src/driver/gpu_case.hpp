@@ -24,6 +24,9 @@ struct PreparedCase {
 // Planned, scheduled and mapped for CUDA, with inputs and the reference's results.
 Result<PreparedCase> prepare_case(const GpuCase& test, std::uint64_t seed);
 
+// Executed by the GPU-mode interpreter and compared; the result has no name.
+GpuCaseResult interpret_case(const PreparedCase& made, std::uint64_t seed);
+
 // The sources of several modules as one file; `modules` with the number that makes its namespace unique. Their entries must
 // have different names.
 std::string batch_source(const std::vector<std::pair<std::size_t, const CudaModule*>>& modules);

@@ -124,17 +124,22 @@ void compare_case(const PreparedCase& made, const HostTensors& outputs, GpuCaseR
   result->tolerance = verdict.tolerance;
 }
 
+GpuCaseResult interpret_case(const PreparedCase& made, std::uint64_t seed) {
+  GpuCaseResult result;
+  const Result<HostTensors> outputs = interpreted(made.loops, made.symbols, made.arguments, seed, &result.reason);
+  if (!outputs) result.reason = to_text(outputs.errors());
+  if (result.reason.empty()) compare_case(made, *outputs, &result);
+  return result;
+}
+
 GpuCaseResult check_in_interpreter(const GpuCase& test, std::uint64_t seed) {
   GpuCaseResult result;
-  result.name = test.name;
   const Result<PreparedCase> made = prepare_case(test, seed);
-  if (!made) {
+  if (made)
+    result = interpret_case(*made, seed);
+  else
     result.reason = to_text(made.errors());
-    return result;
-  }
-  const Result<HostTensors> outputs = interpreted(made->loops, test.symbols, made->arguments, seed, &result.reason);
-  if (!outputs) result.reason = to_text(outputs.errors());
-  if (result.reason.empty()) compare_case(*made, *outputs, &result);
+  result.name = test.name;
   return result;
 }
 

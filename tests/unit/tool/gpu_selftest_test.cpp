@@ -35,18 +35,6 @@ TEST(GpuSelftest, EveryExampleAtRaggedSizes) {
   }
 }
 
-TEST(GpuSelftest, EveryPolybenchProgramAtSmallSizes) {
-  int programs = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(test::source_path("bench/polybench"))) {
-    if (entry.path().extension() != ".json" || entry.path().filename() == "sizes.json") continue;
-    const Result<GpuCase> c = file_case(entry.path().string(), 7);
-    ASSERT_TRUE(c.ok()) << to_text(c.errors());
-    expect_verified(*c);
-    ++programs;
-  }
-  EXPECT_EQ(programs, 30);
-}
-
 TEST(GpuSelftest, ManyCasesCompileAsOneFile) {
   const std::vector<GpuCase> cases = operator_cases();
   std::vector<std::unique_ptr<CudaModule>> modules;

@@ -1,9 +1,6 @@
 // A quotient q = floor(f / d) is the only integer with d q <= f <= d q + d - 1.
 #include "polyhedral/ast/quotients.hpp"
 
-#include <isl/aff.h>
-#include <isl/set.h>
-
 #include <algorithm>
 
 namespace facet {

@@ -79,17 +79,42 @@ TEST(Replay, LanesAreReplayedToo) {
   EXPECT_TRUE(r.real);
 }
 
-// The order stays and the place of the value changes: real is what shows in the values.
+// The order stays and the place of the value changes: w[k - 1] was written by the iteration before, to a box of its own.
 TEST(Replay, AContractedArrayIsLookedAtInItsPlace) {
+  const ReplayReport r =
+      replayed(in_place("for (int k = 0; k < 4; k++) { w[k] = k + 5; A[0][0] = A[0][0] + w[k]; if (k > 0) s += w[k - 1]; }"),
+               R"({"do": "contract", "array": "w", "statement": "w", "at": "k"})");
+  ASSERT_TRUE(r.ran) << r.why_not;
+  EXPECT_TRUE(r.original.source_first);
+  EXPECT_TRUE(r.refused.source_first);
+  EXPECT_EQ(r.original.value, "5");
+  EXPECT_EQ(r.refused.value, "nothing (never written)");
+  EXPECT_TRUE(r.differs);
+  EXPECT_TRUE(r.real);
+}
+
+// Where the box is large enough for every iteration and declared around all of them, the value is found all the same: the pair
+// is no proof, and the report says so.
+TEST(Replay, AValueInItsPlaceIsNotReal) {
   const ReplayReport r =
       replayed(in_place("for (int k = 0; k < 4; k++) w[k] = k + 5; for (int i = 0; i < N; i++) { for (int k = 0; k "
                         "< 4; k++) { A[i][0] = w[k]; w[k] = A[i][0] + 1; } }"),
                R"({"do": "contract", "array": "w", "statement": "A", "at": "i"})");
   ASSERT_TRUE(r.ran) << r.why_not;
-  EXPECT_TRUE(r.original.source_first);
-  EXPECT_TRUE(r.refused.source_first);
   EXPECT_EQ(r.original.value, "5");
-  EXPECT_EQ(r.real, r.original.value != r.refused.value);
+  EXPECT_EQ(r.refused.value, "5");
+  EXPECT_FALSE(r.differs);
+  EXPECT_FALSE(r.real);
+}
+
+// The box of w belongs to the loop that keeps w; s would read it from another one.
+TEST(Replay, ABufferOutsideItsLoopIsSaid) {
+  const ReplayReport r = replayed(in_place("for (int k = 0; k < 4; k++) { w[k] = k; s += w[k]; }"),
+                                  R"({"do": "contract", "array": "w"}, {"do": "distribute", "statement": "w", "loop": "k"})");
+  EXPECT_FALSE(r.ran);
+  EXPECT_NE(r.why_not.find("in the refused order a buffer is used outside the loop that it belongs to ('w')"),
+            std::string::npos)
+      << r.why_not;
 }
 
 // Where the interpreter would take too long it runs the two alone.

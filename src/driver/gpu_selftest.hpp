@@ -38,8 +38,8 @@ Result<GpuCase> file_case(const std::string& path, std::int64_t largest);
 
 GpuCaseResult check_in_interpreter(const GpuCase& test, std::uint64_t seed);
 
-// All cases on the device, kGpuBatch of them in one compilation (each case loads its whole batch). Errors are kNoGpu and the like, which end a whole run; what is
-// wrong with a case is in its result. `progress` is told what is being done.
+// All cases on the device, kGpuBatch of them in one compilation (each case loads its whole batch). Errors are kNoGpu and the
+// like, which end a whole run; what is wrong with a case is in its result. `progress` is told what is being done.
 inline constexpr std::size_t kGpuBatch = 64;
 struct GpuRunReport {
   std::vector<GpuCaseResult> results;  // in the order of the cases

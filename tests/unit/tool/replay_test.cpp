@@ -39,44 +39,40 @@ ReplayReport replayed(const std::string& program, const std::string& steps, std:
   return run_replay(*p, judged(*p, steps), 1, max_steps);
 }
 
-const char* const kScratch = "for (int k = 0; k < 4; k++) w[k] = k; ";
+const std::string kScratch = "for (int k = 0; k < 4; k++) w[k] = k; ";
 
-TEST(Replay, AFlowReadsTheOldValue) {
-  const ReplayReport r = replayed(in_place(std::string(kScratch) + "for (int i = 1; i < N; i++) A[i][0] = A[i-1][0] + 1;"),
-                                  R"({"do": "reverse", "statement": "A", "loop": "i"})");
-  ASSERT_TRUE(r.ran) << r.why_not;
+// A witness that runs, in the whole group, and whose values differ.
+ReplayReport shown(const std::string& code, const std::string& step) {
+  const ReplayReport r = replayed(in_place(kScratch + code), step);
+  EXPECT_TRUE(r.ran) << r.why_not;
   EXPECT_TRUE(r.real);
   EXPECT_TRUE(r.differs);
+  EXPECT_EQ(r.scope, "the whole group");
+  return r;
+}
+
+TEST(Replay, AFlowReadsTheOldValue) {
+  const ReplayReport r =
+      shown("for (int i = 1; i < N; i++) A[i][0] = A[i-1][0] + 1;", R"({"do": "reverse", "statement": "A", "loop": "i"})");
   EXPECT_TRUE(r.original.source_first);
   EXPECT_FALSE(r.refused.source_first);
   EXPECT_EQ(r.original.value, r.original.source_left);
-  EXPECT_EQ(r.scope, "the whole group");
 }
 
 TEST(Replay, AnAntiDependenceReadsTheNewValue) {
-  const ReplayReport r = replayed(in_place(std::string(kScratch) + "for (int i = 0; i < N - 1; i++) A[i][0] = A[i+1][0] + 1;"),
-                                  R"({"do": "parallelize", "statement": "A", "loop": "i"})");
-  ASSERT_TRUE(r.ran) << r.why_not;
-  EXPECT_TRUE(r.real);
-  EXPECT_TRUE(r.differs);
+  const ReplayReport r = shown("for (int i = 0; i < N - 1; i++) A[i][0] = A[i+1][0] + 1;",
+                               R"({"do": "parallelize", "statement": "A", "loop": "i"})");
   EXPECT_FALSE(r.refused.source_first) << "a parallel loop replays in one of its orders, backwards";
 }
 
 TEST(Replay, TwoUpdatesAtOnceLoseOne) {
-  const ReplayReport r =
-      replayed(in_place(std::string(kScratch) + "for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) s += A[i][j];"),
-               R"({"do": "parallelize", "statement": "s", "loop": "i"})");
-  ASSERT_TRUE(r.ran) << r.why_not;
-  EXPECT_TRUE(r.real);
-  EXPECT_TRUE(r.differs);
+  shown("for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) s += A[i][j];",
+        R"({"do": "parallelize", "statement": "s", "loop": "i"})");
 }
 
 TEST(Replay, LanesAreReplayedToo) {
-  const ReplayReport r = replayed(
-      in_place(std::string(kScratch) + "for (int i = 0; i < N; i++) for (int j = 1; j < N; j++) A[i][j] = A[i][j-1] * 3;"),
-      R"({"do": "vectorize", "statement": "A", "loop": "j", "width": 4})");
-  ASSERT_TRUE(r.ran) << r.why_not;
-  EXPECT_TRUE(r.real);
+  shown("for (int i = 0; i < N; i++) for (int j = 1; j < N; j++) A[i][j] = A[i][j-1] * 3;",
+        R"({"do": "vectorize", "statement": "A", "loop": "j", "width": 4})");
 }
 
 // The order stays and the place of the value changes: w[k - 1] was written by the iteration before, to a box of its own.
@@ -119,8 +115,7 @@ TEST(Replay, ABufferOutsideItsLoopIsSaid) {
 
 // Where the interpreter would take too long it runs the two alone.
 TEST(Replay, LargeGroupsAreReplayedAsTwoInstances) {
-  std::string text =
-      in_place(std::string(kScratch) + "for (int i = 1; i < N; i++) for (int j = 0; j < N; j++) A[i][j] = A[i-1][j] + 1;");
+  std::string text = in_place(kScratch + "for (int i = 1; i < N; i++) for (int j = 0; j < N; j++) A[i][j] = A[i-1][j] + 1;");
   text.replace(text.find("\"min\": 1,"), 9, "\"min\": 60,");
   text.replace(text.find("\"default\": 10"), 13, "\"default\": 60");
   const char* const steps = R"({"do": "parallelize", "statement": "A", "loop": "i"})";
@@ -136,14 +131,14 @@ TEST(Replay, LargeGroupsAreReplayedAsTwoInstances) {
 }
 
 TEST(Replay, NothingToRunIsSaid) {
-  const std::string text = in_place(std::string(kScratch) + "for (int i = 0; i < N; i++) A[i][0] = i;");
+  const std::string text = in_place(kScratch + "for (int i = 0; i < N; i++) A[i][0] = i;");
   EXPECT_NE(replayed(text, R"({"do": "parallelize", "statement": "A", "loop": "i"})").why_not.find("legal"), std::string::npos);
   EXPECT_NE(replayed(text, R"({"do": "interchange", "statement": "A", "order": ["i", "i"]})").why_not.find("precondition"),
             std::string::npos);
 }
 
 TEST_F(Tool, LegalReplaysForPeopleAndPrograms) {
-  write("q.json", in_place(std::string(kScratch) + "for (int i = 1; i < N; i++) A[i][0] = A[i-1][0] + 1;"));
+  write("q.json", in_place(kScratch + "for (int i = 1; i < N; i++) A[i][0] = A[i-1][0] + 1;"));
   const std::string head = R"({"facet_recipe": 1, "variants": [{"groups": [{"ops": ["w"], "steps": [)";
   write("bad.json", head + R"({"do": "reverse", "statement": "A", "loop": "i"}]}]}]})");
   write("good.json", head + "]}]}]}");

@@ -1,4 +1,6 @@
 // The judgement of `legal`: every variant's groups, step by step, up to the first that is refused.
+#include "polyhedral/check_recipe.hpp"
+
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/copies.hpp"
 #include "polyhedral/repair.hpp"
@@ -9,26 +11,6 @@
 namespace facet {
 
 namespace {
-
-void describe(const StepRefusal& refusal, const std::string& group_pointer, const std::vector<Step>& steps,
-              LegalReport* report) {
-  const Diagnostic& d = refusal.diagnostic;
-  report->legal = false;
-  report->verb = steps[static_cast<std::size_t>(refusal.step)].verb;
-  report->step = d.place.pointer.empty() ? group_pointer + "/steps/" + std::to_string(refusal.step) : d.place.pointer;
-  report->message = to_text(d);
-  report->reason = refusal.violation ? "dependence" : "precondition";
-  if (!refusal.violation) return;
-  const Violation& v = *refusal.violation;
-  report->has_violation = true;
-  report->kind = to_text(v.kind);
-  report->array = v.array;
-  report->element = v.element;
-  report->source = {v.source, v.source_iterators, v.source_instance, v.source_place};
-  report->sink = {v.sink, v.sink_iterators, v.sink_instance, v.sink_place};
-  report->symbols = v.symbols;
-  report->violation_text = to_text(v);
-}
 
 std::vector<Step> repair_of(const Schedule& original, const std::vector<Step>& steps, const StepRefusal& refusal,
                             const Budget& budget) {
@@ -49,8 +31,8 @@ Result<Done> judge(const Program& program, const ReaderIndex& readers, const Var
     const std::vector<Step>& rewrites = variant.groups[g].rewrites;
     const Result<Schedule> schedule = analyse(program, readers, (*groups)[g], budget, rewrites);
     if (!schedule && schedule.errors()[0].code == Code::kStepPrecondition) {  // a rewrite
-      describe({schedule.errors()[0], std::nullopt, nullptr, 0}, pointer + "/groups/" + std::to_string(g - added), rewrites,
-               report);
+      describe_refusal({schedule.errors()[0], std::nullopt, nullptr, 0}, pointer + "/groups/" + std::to_string(g - added),
+                       rewrites, report);
       continue;
     }
     if (!schedule) return schedule.errors();
@@ -59,7 +41,7 @@ Result<Done> judge(const Program& program, const ReaderIndex& readers, const Var
     if (!outcome.refusal) continue;
     const Diagnostic& d = outcome.refusal->diagnostic;
     if (failure_of(d.code) == Failure::kInput || failure_of(d.code) == Failure::kInternal) return d;
-    describe(*outcome.refusal, pointer + "/groups/" + std::to_string(g - added), steps, report);
+    describe_refusal(*outcome.refusal, pointer + "/groups/" + std::to_string(g - added), steps, report);
     if (options.replay && outcome.refusal->violation) report->replay = make_replay(*schedule, *outcome.refusal, budget);
     if (options.repair) report->repair = repair_of(*schedule, steps, *outcome.refusal, budget);
   }
@@ -67,6 +49,26 @@ Result<Done> judge(const Program& program, const ReaderIndex& readers, const Var
 }
 
 }  // namespace
+
+void describe_refusal(const StepRefusal& refusal, const std::string& group_pointer, const std::vector<Step>& steps,
+                      LegalReport* report) {
+  const Diagnostic& d = refusal.diagnostic;
+  report->legal = false;
+  report->verb = steps[static_cast<std::size_t>(refusal.step)].verb;
+  report->step = d.place.pointer.empty() ? group_pointer + "/steps/" + std::to_string(refusal.step) : d.place.pointer;
+  report->message = to_text(d);
+  report->reason = refusal.violation ? "dependence" : "precondition";
+  if (!refusal.violation) return;
+  const Violation& v = *refusal.violation;
+  report->has_violation = true;
+  report->kind = to_text(v.kind);
+  report->array = v.array;
+  report->element = v.element;
+  report->source = {v.source, v.source_iterators, v.source_instance, v.source_place};
+  report->sink = {v.sink, v.sink_iterators, v.sink_instance, v.sink_place};
+  report->symbols = v.symbols;
+  report->violation_text = to_text(v);
+}
 
 Result<LegalReport> check_recipe(const Program& given, const Recipe& wanted, const ScheduleOptions& options) {
   const Program program = with_copies(given);

@@ -37,7 +37,8 @@ LoopList hoist_cache_buffers(const LoopList& body, std::vector<Buffer>& hoisted)
     if (const auto* a = std::get_if<Allocate>(&l->node); a && a->buffer.space == MemorySpace::kGlobal) {
       Buffer b = a->buffer;
       b.role = BufferRole::kWorkspace;
-      hoisted.push_back(std::move(b));
+      if (std::none_of(hoisted.begin(), hoisted.end(), [&](const Buffer& other) { return other.name == b.name; }))
+        hoisted.push_back(std::move(b));  // several loops that follow each other share it
       continue;
     }
     if (const auto* f = std::get_if<For>(&l->node); f && f->kind == LoopKind::kSerial) {

@@ -34,11 +34,6 @@ struct Found {
   std::string loop;
 };
 
-// May the loop's iterations run in any order and at the same time?
-bool concurrent(const LoopMark& mark) {
-  return mark.kind != LoopKind::kSerial && mark.kind != LoopKind::kUnroll && mark.gpu.stage == 0;
-}
-
 // Lanes and the threads of a reduction keep partial results, so they may carry one.
 bool combines(const LoopMark& mark) {
   return mark.kind == LoopKind::kVector || (mark.kind == LoopKind::kMapped && mark.gpu.reduces);
@@ -47,9 +42,9 @@ bool combines(const LoopMark& mark) {
 class Judge {
  public:
   explicit Judge(const Schedule& schedule)
-      : schedule_(schedule), strict_(schedule.scop->reassociate == Numerics::Reassociate::kStrict) {
-    for_each_loop(schedule.tree, [&](const Tree& l) { find_collapsed(l); });
-  }
+      : schedule_(schedule),
+        strict_(schedule.scop->reassociate == Numerics::Reassociate::kStrict),
+        concurrent_(concurrent_loops(schedule.tree)) {}
 
   std::optional<Found> run(const std::set<int>* changed = nullptr) {
     std::vector<Pending> all;
@@ -77,16 +72,6 @@ class Judge {
   }
 
  private:
-  // The loops whose iterations a parallel loop above them shares out together with its own.
-  void find_collapsed(const Tree& parallel) {
-    const Tree* loop = &parallel;
-    for (int i = 1; parallel.mark.kind == LoopKind::kParallel && i < parallel.mark.collapse; ++i) {
-      loop = loop->children[0].get();
-      if (loop->kind != Tree::Kind::kLoop) return;
-      collapsed_.insert(loop->id);
-    }
-  }
-
   bool free_order(const Dependence& d) const { return d.kind == DependenceKind::kReduction && !strict_; }
 
   // The pairs that need an order: of an array contracted at a loop around both, those in one iteration of it.
@@ -154,8 +139,7 @@ class Judge {
 
   std::optional<Found> carried_by(const Tree& loop, const Pending& p, const isl::map& backward, const isl::pw_aff& f,
                                   const isl::pw_aff& g) {
-    const bool at_once = concurrent(loop.mark) || collapsed_.count(loop.id) > 0;
-    const bool any_order = at_once && !(combines(loop.mark) && free_order(*p.dependence));
+    const bool any_order = concurrent_.count(loop.id) && !(combines(loop.mark) && free_order(*p.dependence));
     if (!any_order && !all_) return std::nullopt;
     const isl::map carried = p.pairs.intersect(compare_map(f, Compare::kLess, g)).unite(backward);
     if (carried.is_empty()) return std::nullopt;
@@ -190,7 +174,7 @@ class Judge {
 
   const Schedule& schedule_;
   bool strict_;
-  std::set<int> collapsed_;
+  std::set<int> concurrent_;
   std::map<int, Carried>* all_ = nullptr;
 };
 
@@ -286,6 +270,21 @@ std::optional<Violation> find_violation(const Schedule& schedule, const Schedule
   if (const std::optional<Found> found = Judge(schedule).run(legal_before ? &changed : nullptr))
     return describe(schedule, *found);
   return find_storage_violation(schedule, legal_before, changed);
+}
+
+std::set<int> concurrent_loops(const TreePtr& tree) {
+  std::set<int> ids;
+  for_each_loop(tree, [&](const Tree& l) {
+    if (l.mark.kind == LoopKind::kSerial || l.mark.kind == LoopKind::kUnroll || l.mark.gpu.stage != 0) return;
+    ids.insert(l.id);
+    const Tree* inner = &l;  // the loops whose iterations a parallel loop shares out together with its own
+    for (int i = 1; l.mark.kind == LoopKind::kParallel && i < l.mark.collapse; ++i) {
+      inner = inner->children[0].get();
+      if (inner->kind != Tree::Kind::kLoop) return;
+      ids.insert(inner->id);
+    }
+  });
+  return ids;
 }
 
 std::map<int, Carried> carried_dependences(const Schedule& schedule) { return Judge(schedule).carried_by_all(); }

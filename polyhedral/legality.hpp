@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ std::string to_text(const Violation& violation);
 // Throws isl's exceptions: call it inside guarded(). With `legal_before`, a schedule of the same Scop that was judged legal,
 // only dependences of statements whose place in the tree changed are judged again.
 std::optional<Violation> find_violation(const Schedule& schedule, const Schedule* legal_before = nullptr);
+
+// The loops whose iterations may run in any order and at the same time: by their mark, or collapsed into a parallel loop above.
+std::set<int> concurrent_loops(const TreePtr& tree);
 
 // What each loop's iterations depend on, for all loops of the tree: the same judgement in one descent.
 struct Carried {

@@ -10,37 +10,37 @@ namespace facet {
 
 namespace {
 
-// Coefficient of `name` in a linear index expression; nullopt when it appears inside a quotient, a gather or a product.
-std::optional<std::int64_t> coefficient(const ExprPtr& e, const std::string& name) {
-  switch (e->op) {
-    case Op::kLiteral: return 0;
-    case Op::kIndex: return e->name == name ? 1 : 0;
-    case Op::kNeg:
-    case Op::kCast: {
-      const auto a = coefficient(e->args[0], name);
-      return a ? std::optional<std::int64_t>(e->op == Op::kNeg ? -*a : *a) : std::nullopt;
-    }
-    case Op::kAdd:
-    case Op::kSub: {
-      const auto a = coefficient(e->args[0], name);
-      const auto b = coefficient(e->args[1], name);
-      if (!a || !b) return std::nullopt;
-      return e->op == Op::kAdd ? *a + *b : *a - *b;
-    }
-    case Op::kMul: {
-      const auto a = coefficient(e->args[0], name);
-      const auto b = coefficient(e->args[1], name);
-      if (!a || !b) return std::nullopt;
-      if (*a == 0 && *b == 0) return 0;
-      if (e->args[0]->op == Op::kLiteral) return e->args[0]->int_value * *b;
-      if (e->args[1]->op == Op::kLiteral) return e->args[1]->int_value * *a;
-      return std::nullopt;
-    }
-    default: return mentions_index(e, name) ? std::nullopt : std::optional<std::int64_t>(0);
-  }
+std::optional<Slope> times(const std::optional<Slope>& s, double factor) {
+  return s ? std::optional(Slope{s->value * factor, s->exact}) : std::nullopt;
+}
+
+std::optional<Slope> sum(const std::optional<Slope>& a, const std::optional<Slope>& b) {
+  return a && b ? std::optional(Slope{a->value + b->value, a->exact && b->exact}) : std::nullopt;
 }
 
 }  // namespace
+
+std::optional<Slope> slope_of(const ExprPtr& e, const std::string& name) {
+  if (!mentions_index(e, name)) return Slope{};
+  const auto arg = [&](std::size_t i) { return slope_of(e->args[i], name); };
+  switch (e->op) {
+    case Op::kIndex: return Slope{1, true};
+    case Op::kCast: return arg(0);
+    case Op::kNeg: return times(arg(0), -1);
+    case Op::kAdd: return sum(arg(0), arg(1));
+    case Op::kSub: return sum(arg(0), times(arg(1), -1));
+    case Op::kMul:
+      for (const std::size_t at : {0U, 1U})
+        if (e->args[at]->op == Op::kLiteral) return times(arg(1 - at), static_cast<double>(e->args[at]->int_value));
+      return std::nullopt;
+    case Op::kFloorDiv: {
+      if (e->args[1]->op != Op::kLiteral || e->args[1]->int_value <= 0) return std::nullopt;
+      const std::optional<Slope> a = times(arg(0), 1.0 / static_cast<double>(e->args[1]->int_value));
+      return a ? std::optional(Slope{a->value, false}) : std::nullopt;
+    }
+    default: return std::nullopt;
+  }
+}
 
 Model::Model(const Schedule& schedule, const SymbolValues& sizes) : schedule_(schedule), sizes_(sizes) {
   for (const Symbol& s : schedule.scop->symbols) {
@@ -79,10 +79,10 @@ double Model::operations(const Statement& s) {
 Model::Stride Model::stride(const std::vector<ExprPtr>& subscripts, const std::string& name) {
   bool moves = false;
   for (std::size_t d = 0; d < subscripts.size(); ++d) {
-    const std::optional<std::int64_t> c = coefficient(subscripts[d], name);
-    if (!c) return Stride::kOther;
-    if (*c == 0) continue;
-    if (d + 1 < subscripts.size() || *c != 1) return Stride::kOther;
+    const std::optional<Slope> c = slope_of(subscripts[d], name);
+    if (!c || !c->exact) return Stride::kOther;
+    if (c->value == 0) continue;
+    if (d + 1 < subscripts.size() || c->value != 1) return Stride::kOther;
     moves = true;
   }
   return moves ? Stride::kUnit : Stride::kNone;

@@ -1,6 +1,7 @@
 // Facts the planner decides by: trip counts at typical sizes, strides of accesses along a loop, operations per instance.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,14 @@
 #include "polyhedral/schedule.hpp"
 
 namespace facet {
+
+// How an index expression grows with an iterator. Not exact: a quotient, on the average.
+struct Slope {
+  double value = 0;
+  bool exact = true;
+};
+// nullopt where data, a remainder or a product of indices decides.
+std::optional<Slope> slope_of(const ExprPtr& e, const std::string& name);
 
 class Model {
  public:

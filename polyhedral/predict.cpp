@@ -56,42 +56,10 @@ struct StatementView {
   double operations = 0;
 };
 
-std::optional<double> coefficient_of(const ExprPtr& e, const std::string& name);
-
-std::optional<double> of_sum(const ExprPtr& e, const std::string& name, double sign) {
-  const std::optional<double> a = coefficient_of(e->args[0], name), b = coefficient_of(e->args[1], name);
-  return a && b ? std::optional(*a + sign * *b) : std::nullopt;
-}
-
-// Slope of an index expression along `name`; quotients count as fractions; nullopt where data or products of indices decide.
-std::optional<double> coefficient_of(const ExprPtr& e, const std::string& name) {
-  switch (e->op) {
-    case Op::kLiteral: return 0;
-    case Op::kIndex: return e->name == name ? 1 : 0;
-    case Op::kCast: return coefficient_of(e->args[0], name);
-    case Op::kNeg: {
-      const std::optional<double> a = coefficient_of(e->args[0], name);
-      return a ? std::optional(-*a) : std::nullopt;
-    }
-    case Op::kAdd: return of_sum(e, name, 1);
-    case Op::kSub: return of_sum(e, name, -1);
-    case Op::kMul:
-      for (const int at : {0, 1})
-        if (e->args[static_cast<std::size_t>(at)]->op == Op::kLiteral) {
-          const std::optional<double> a = coefficient_of(e->args[static_cast<std::size_t>(1 - at)], name);
-          return a ? std::optional(*a * static_cast<double>(e->args[static_cast<std::size_t>(at)]->int_value)) : std::nullopt;
-        }
-      break;
-    case Op::kFloorDiv:
-      if (e->args[1]->op == Op::kLiteral && e->args[1]->int_value > 0)
-        if (const std::optional<double> a = coefficient_of(e->args[0], name))
-          return *a / static_cast<double>(e->args[1]->int_value);
-      break;
-    default: break;
-  }
-  bool depends = false;
-  walk(e, [&](const Expr& x) { depends = depends || (x.op == Op::kIndex && x.name == name) || x.op == Op::kRead; });
-  return depends ? std::nullopt : std::optional<double>(0);
+bool holds_data(const ExprPtr& e) {
+  bool found = false;
+  walk(e, [&](const Expr& x) { found = found || x.op == Op::kRead; });
+  return found;
 }
 
 class Predictor {
@@ -181,12 +149,12 @@ class Predictor {
       for (const ExprPtr& e : subscripts) {
         std::vector<double> row;
         for (const std::string& name : st.iterators) {
-          const std::optional<double> c = coefficient_of(e, name);
-          if (!c) {
+          const std::optional<Slope> c = slope_of(e, name);
+          if (!c || holds_data(e)) {
             row.clear();
             break;
           }
-          row.push_back(*c);
+          row.push_back(c->value);
         }
         a.coefficients.push_back(std::move(row));
       }
@@ -203,22 +171,12 @@ class Predictor {
   void resolve(int s, LinearAccess* a) const {
     if (const auto it = schedule_.scop->arrays.find(a->array); it != schedule_.scop->arrays.end())
       for (const ExprPtr& e : it->second.extents) a->extents.push_back(static_cast<double>(evaluate_index(e, model_.sizes())));
-    for (auto m = schedule_.storage.rbegin(); m != schedule_.storage.rend(); ++m) {
-      const bool own = m->buffer == a->array;
-      const bool mine = m->array == a->array && s != m->copy_in && s != m->copy_out && (m->reader < 0 || m->reader == s);
-      if (!own && !mine) continue;
-      if (mine && !own && m->kind == StorageMap::Kind::kPromote && m->at >= 0 && !below(s, m->at)) continue;
-      a->array = "." + m->buffer;  // not to be taken for the array
-      a->extents.clear();
-      for (const ExprPtr& e : m->sizes) a->extents.push_back(static_cast<double>(evaluate_index(e, model_.sizes())));
-      if (m->sizes.empty()) a->coefficients.clear();
-      return;
-    }
-  }
-
-  bool below(int s, int at) const {
-    const std::vector<TreePtr> loops = loops_around(schedule_.tree, s);
-    return std::any_of(loops.begin(), loops.end(), [&](const TreePtr& l) { return l->id == at; });
+    const StorageMap* m = schedule_.storage_of(s, a->array);
+    if (!m) return;
+    a->array = "." + m->buffer;  // not to be taken for the array
+    a->extents.clear();
+    for (const ExprPtr& e : m->sizes) a->extents.push_back(static_cast<double>(evaluate_index(e, model_.sizes())));
+    if (m->sizes.empty()) a->coefficients.clear();
   }
 
   // Lines of one access where its statement's iterators have these widths.

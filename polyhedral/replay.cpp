@@ -54,8 +54,6 @@ struct Witness {
   std::set<std::string> copies;  // which of its statements only move values: the original order has none of them
 };
 
-bool concurrent(const LoopMark& m) { return m.kind != LoopKind::kSerial && m.kind != LoopKind::kUnroll && m.gpu.stage == 0; }
-
 TreePtr without_marks(const TreePtr& tree) {
   Tree copy = *tree;
   copy.mark = LoopMark{};
@@ -66,9 +64,10 @@ TreePtr without_marks(const TreePtr& tree) {
 // The loop that the witness says is carried by, backwards.
 void turn_carrying_loop(Schedule& schedule, const Violation& v) {
   const int source = schedule.find(v.source);
-  TreePtr carrying;  // marked itself, or collapsed into a loop that is
+  const std::set<int> concurrent = concurrent_loops(schedule.tree);
+  TreePtr carrying;
   for (const TreePtr& l : loops_around(schedule.tree, source))
-    if (l->names.at(source) == v.loop && (!carrying || !concurrent(carrying->mark))) carrying = l;
+    if (l->names.at(source) == v.loop && concurrent.count(l->id) && !carrying) carrying = l;
   if (!carrying) return;
   const Schedule before = schedule;
   Tree turned = *carrying;
@@ -267,11 +266,19 @@ std::string array_of(const Schedule& schedule, const std::string& name) {
 }
 
 void fill(const Schedule& original, const Schedule& refused, const Violation& v, Replay* replay) {
+  if (!refused.lost.empty()) {
+    replay->why_not = "the two instances use different copies of '" + v.array + "': the sink's holds nothing";
+    return;
+  }
   Witness witness{v, array_of(refused, v.array), {}, {}};
   for (const std::string& name : {v.source, v.sink})
     if (refused.statement(refused.find(name)).kind == StatementKind::kCopy) witness.copies.insert(name);
   if (witness.copies.count(v.source) && witness.copies.count(v.sink)) {
     replay->why_not = "both instances copy one element at the same time: one after the other they leave the same value";
+    return;
+  }
+  if (original.scop->arrays.count(witness.array) == 0) {
+    replay->why_not = "'" + witness.array + "' was made by a step: the original order has no such array";
     return;
   }
   for (const std::int64_t e : v.element) witness.element.push_back(idx(e));

@@ -20,6 +20,43 @@ int Schedule::find(const std::string& name) const {
   return -1;
 }
 
+bool Schedule::has_flow(int source, int sink, const std::string& array) const {
+  return std::any_of(dependences->begin(), dependences->end(), [&](const Dependence& d) {
+    return d.source == source && d.sink == sink && d.array == array && d.kind == DependenceKind::kFlow;
+  });
+}
+
+bool Schedule::serves(const StorageMap& part, int s) const {
+  if (part.reader >= 0) return s == part.reader;
+  if (part.copy_in >= 0) return has_flow(part.copy_in, s, part.buffer);
+  if (part.copy_out < 0) return true;
+  if (has_flow(s, part.copy_out, part.buffer)) return true;
+  if (has_flow(part.copy_out, s, part.array)) return false;  // its value comes through the array
+  return std::any_of(dependences->begin(), dependences->end(), [&](const Dependence& d) {
+    return d.sink == s && d.array == part.array && d.kind == DependenceKind::kFlow &&
+           has_flow(d.source, part.copy_out, part.buffer);
+  });
+}
+
+const StorageMap* Schedule::storage_of(int s, const std::string& array) const {
+  const StorageMap* nearest = nullptr;
+  int depth = -2;
+  for (const StorageMap& m : storage) {
+    if (m.array != array || s == m.copy_in || s == m.copy_out || (m.reader >= 0 && s != m.reader)) continue;
+    const std::vector<TreePtr> around = loops_around(tree, s);
+    const auto at = std::find_if(around.begin(), around.end(), [&](const TreePtr& l) { return l->id == m.at; });
+    const bool below = m.at < 0 || at != around.end();
+    if (m.kind == StorageMap::Kind::kPromote && (!below || !serves(m, s))) continue;
+    const int inside = m.at < 0 || !below ? -1 : static_cast<int>(at - around.begin());
+    if (inside < depth) continue;
+    nearest = &m;
+    depth = inside;
+  }
+  for (auto m = storage.begin(); m != storage.end() && !nearest; ++m)  // a copying statement's own side of a promoted buffer
+    if (m->buffer == array) nearest = &*m;
+  return nearest;
+}
+
 std::map<int, isl::set> Schedule::domains() const {
   std::map<int, isl::set> all;
   for (const int s : statements_of(tree)) all[s] = statement(s).domain;

@@ -43,12 +43,19 @@ struct Schedule {
   std::vector<std::string> recomputed;                      // arrays that are computed again where they are read
   std::vector<std::pair<std::string, std::string>> reused;  // array, and whose memory it lives in
   std::vector<std::string> streamed;                        // arrays stored past the caches
+  Dependences lost;                                         // flows whose value a step has left behind: not legal
   int next_loop = 0;
 
   const Statement& statement(int s) const;
   int statement_count() const;
   int find(const std::string& statement) const;  // -1 when absent
-  std::map<int, isl::set> domains() const;       // of the statements in the tree
+  // The storage map that says where the statement's accesses to the array go: the nearest one that holds for it; null when they
+  // go to the array's own memory.
+  const StorageMap* storage_of(int statement, const std::string& array) const;
+  bool has_flow(int source, int sink, const std::string& array) const;
+  // Was the promoted part made for this statement? Others, which joined its loop later, go past it to the array.
+  bool serves(const StorageMap& part, int statement) const;
+  std::map<int, isl::set> domains() const;  // of the statements in the tree
 };
 
 // The schedule of the program's own order: block-scope scalars contracted, nothing else.

@@ -68,44 +68,6 @@ Violation violation_of(const Schedule& schedule, const Dependence& d, const isl:
   return v;
 }
 
-bool has_flow(const Schedule& schedule, int source, int sink, const std::string& array) {
-  return std::any_of(schedule.dependences->begin(), schedule.dependences->end(), [&](const Dependence& d) {
-    return d.source == source && d.sink == sink && d.array == array && d.kind == DependenceKind::kFlow;
-  });
-}
-
-// The first instances of two statements of which the copy does not know that one needs the other's value.
-Violation unserved(const Schedule& schedule, const std::string& array, int source, int sink) {
-  Violation v;
-  v.question = "storage";
-  v.array = array;
-  v.source = schedule.statement(source).name;
-  v.sink = schedule.statement(sink).name;
-  v.source_iterators = schedule.statement(source).iterators;
-  v.sink_iterators = schedule.statement(sink).iterators;
-  if (const std::optional<Point> point = smallest_point(schedule.statement(source).domain))
-    v.source_instance = point->coordinates;
-  if (const std::optional<Point> point = smallest_point(schedule.statement(sink).domain)) v.sink_instance = point->coordinates;
-  return v;
-}
-
-// A part copied in serves the readers for which the copy was made; who joined the loop later may read other elements. Likewise
-// a writer that joined it would write to the part, from where nothing carries its values to the array.
-std::optional<Violation> part_violation(const Schedule& schedule, const StorageMap& m) {
-  const TreePtr loop = find_loop(schedule.tree, m.at);
-  if (!loop || m.copy_in < 0) return std::nullopt;
-  for (const int s : statements_of(loop)) {
-    if (s == m.copy_in || s == m.copy_out) continue;
-    const std::vector<Access>& reads = schedule.statement(s).reads;
-    const bool reads_it = std::any_of(reads.begin(), reads.end(), [&](const Access& a) { return a.array == m.array; });
-    if (reads_it && !has_flow(schedule, m.copy_in, s, m.buffer)) return unserved(schedule, m.array, m.copy_in, s);
-    const bool writes_it = schedule.statement(s).target == m.array;
-    if (writes_it && (m.copy_out < 0 || !has_flow(schedule, s, m.copy_out, m.buffer)))
-      return unserved(schedule, m.array, s, m.copy_in);
-  }
-  return std::nullopt;
-}
-
 // A part is filled once for all iterations below `at`. Where a loop with concurrent iterations has come between, each fills it
 // anew while others read: the first two instances of the copy that write one element at once.
 std::optional<Violation> filling_violation(const Schedule& schedule, const StorageMap& m) {
@@ -115,11 +77,10 @@ std::optional<Violation> filling_violation(const Schedule& schedule, const Stora
   const isl::map once = outer_schedule(schedule, m.copy_in, m.at).range_product(copy.write.relation);
   if (once.is_injective()) return std::nullopt;
   const isl::map again = once.apply_range(once.reverse());
+  const std::set<int> concurrent = concurrent_loops(at);
   bool below = false;
   for (const TreePtr& l : loops_around(schedule.tree, m.copy_in)) {
-    const bool concurrent = l->mark.kind == LoopKind::kParallel || l->mark.kind == LoopKind::kVector ||
-                            (l->mark.kind == LoopKind::kMapped && (l->mark.gpu.grid >= 0 || l->mark.gpu.block >= 0));
-    if (below && concurrent) {
+    if (below && concurrent.count(l->id)) {
       const isl::pw_aff& member = l->member.at(m.copy_in);
       const isl::map at_once = again.intersect(compare_map(member, Compare::kLess, member));
       if (!at_once.is_empty())
@@ -131,16 +92,19 @@ std::optional<Violation> filling_violation(const Schedule& schedule, const Stora
   return std::nullopt;
 }
 
-// A result tile lives in one iteration: its values reach readers there, and others through the store that was made for them.
+// A result tile lives in one iteration: its values reach the readers for which it was made there, and others through the store,
+// which has a flow to them. What was not made for it works on the array.
 std::optional<Violation> result_violation(const Schedule& schedule, const StorageMap& m) {
   const TreePtr loop = find_loop(schedule.tree, m.at);
   if (m.copy_out < 0) return std::nullopt;
   for (const Dependence& d : *schedule.dependences) {
-    if (d.array != m.array || d.source == m.copy_out) continue;
+    if (d.array != m.array || d.source == m.copy_out || d.sink == m.copy_out) continue;
     if (d.kind != DependenceKind::kFlow && d.kind != DependenceKind::kReduction) continue;
-    if (loop && contains(loop, d.source) && contains(loop, d.sink)) {
+    const bool from = (!loop || contains(loop, d.source)) && schedule.serves(m, d.source);
+    const bool to = loop && contains(loop, d.sink) && schedule.serves(m, d.sink);
+    if (from && to) {
       if (const std::optional<isl::map> lost = crossing(schedule, d, m.at)) return violation_of(schedule, d, *lost);
-    } else if (!has_flow(schedule, m.copy_out, d.sink, m.array)) {
+    } else if (to || (from && !schedule.has_flow(m.copy_out, d.sink, m.array))) {
       return violation_of(schedule, d, d.relation);
     }
   }
@@ -156,13 +120,20 @@ std::optional<Violation> box_violation(const Schedule& schedule, const StorageMa
     if (const std::optional<isl::map> lost = crossing(schedule, d, m.at)) return violation_of(schedule, d, *lost);
   }
   if (m.kind == StorageMap::Kind::kPromote) {
-    if (std::optional<Violation> v = part_violation(schedule, m)) return v;
     if (std::optional<Violation> v = filling_violation(schedule, m)) return v;
     return result_violation(schedule, m);
   }
   if (!m.sizes.empty() || !schedule.scop->arrays.at(m.array).scalar) return std::nullopt;
   const isl::map elements = footprint(schedule, m.array, m.at);
   if (elements.is_single_valued()) return std::nullopt;
+  // Iterations that hold several elements at once; a value is lost there.
+  const isl::set crowded = elements.subtract(elements.lexmin()).domain();
+  for (const Dependence& d : *schedule.dependences) {
+    if (d.array != m.array || d.kind != DependenceKind::kFlow) continue;
+    const isl::map pairs =
+        d.relation.intersect_domain(outer_schedule(schedule, d.source, m.at).reverse().intersect_domain(crowded).range());
+    if (!pairs.is_empty()) return violation_of(schedule, d, pairs);
+  }
   for (const Dependence& d : *schedule.dependences)
     if (d.array == m.array) return violation_of(schedule, d, d.relation);
   return std::nullopt;
@@ -247,6 +218,11 @@ std::optional<Violation> find_storage_violation(const Schedule& schedule, const 
              std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == m.array; });
     });
   };
+  for (const Dependence& d : schedule.lost) {
+    Violation v = violation_of(schedule, d, d.relation);
+    v.element.erase(v.element.begin());  // of the array that the step started from
+    return v;
+  }
   for (std::size_t i = 0; i < schedule.storage.size(); ++i) {
     const StorageMap& m = schedule.storage[i];
     const bool known = legal_before && i < legal_before->storage.size() && legal_before->storage[i].array == m.array &&

@@ -106,6 +106,75 @@ class Allocator {
     return made;
   }
 
+  // The statements that use the buffer in these nodes.
+  static void collect_users(const LoopPtr& node, const std::string& buffer, std::set<std::string>* names) {
+    if (const auto* s = std::get_if<Store>(&node->node); s && uses(node, buffer)) names->insert(s->statement);
+    const auto below = [&](const LoopList& list) {
+      for (const LoopPtr& l : list) collect_users(l, buffer, names);
+    };
+    if (const auto* f = std::get_if<For>(&node->node)) below(f->body);
+    if (const auto* i = std::get_if<If>(&node->node)) {
+      below(i->then);
+      below(i->otherwise);
+    }
+  }
+
+  // May one iteration of the loops down to `at` be in both pieces of code? isl puts what runs before (after) all the rest in
+  // front of (behind) the loop, even where that belongs to the loop's first (last) iteration.
+  bool share_iterations(const std::set<std::string>& a, const std::set<std::string>& b, const StorageMap& m) const {
+    const TreePtr at = m.at < 0 ? schedule_.tree : find_loop(schedule_.tree, m.at);
+    const auto outside = [&](const std::string& s) { return !at || !contains(at, schedule_.find(s)); };
+    if (std::any_of(a.begin(), a.end(), outside) || std::any_of(b.begin(), b.end(), outside)) return true;  // torn apart
+    for (const std::string& s : a)
+      for (const std::string& t : b) {
+        if (s == t || (a.count(t) && b.count(s))) continue;
+        const isl::set f = outer_schedule(schedule_, schedule_.find(s), m.at).range();
+        const isl::set g = outer_schedule(schedule_, schedule_.find(t), m.at).range();
+        if (!f.intersect(g).is_empty()) return true;
+      }
+    return false;
+  }
+
+  bool cut_through(const LoopList& block, const std::vector<std::size_t>& users, const StorageMap& m,
+                   const std::set<int>& around) const {
+    std::vector<std::set<std::string>> pieces(1);  // the first: what is left of loops that run once here
+    for (const std::size_t u : users) {
+      std::set<std::string> piece;
+      collect_users(block[u], m.buffer, &piece);
+      if (iterates(block[u], m, around)) {
+        pieces.push_back(std::move(piece));
+      } else {
+        pieces[0].insert(piece.begin(), piece.end());
+      }
+    }
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      for (std::size_t k = i + 1; k < pieces.size(); ++k)
+        if (share_iterations(pieces[i], pieces[k], m)) return true;
+    return false;
+  }
+
+  // Iterations that share a buffer follow each other.
+  LoopPtr one_after_another(const LoopPtr& node, const std::set<int>& around) {
+    LoopNode copy = *node;
+    const auto below = [&](LoopList& list) {
+      for (LoopPtr& l : list) l = one_after_another(l, around);
+    };
+    if (auto* i = std::get_if<If>(&copy.node)) {
+      below(i->then);
+      below(i->otherwise);
+    }
+    const auto id = loop_ids_.find(node.get());
+    if (auto* f = std::get_if<For>(&copy.node); f && id != loop_ids_.end() && around.count(id->second)) {
+      if (f->kind != LoopKind::kUnroll) f->kind = LoopKind::kSerial;
+      f->collapse = 1;
+      f->gpu = GpuPlace{};
+      below(f->body);
+    }
+    const LoopPtr made = std::make_shared<const LoopNode>(std::move(copy));
+    if (id != loop_ids_.end()) loop_ids_[made.get()] = id->second;
+    return made;
+  }
+
   // Declares the buffer where each iteration of the loops `around` has its own, before its first use. isl may have removed any
   // of these loops because it runs once, so the place is found in the loops that are there.
   LoopList allocate_in(const LoopList& block, const StorageMap& m, const std::set<int>& around) {
@@ -114,9 +183,14 @@ class Allocator {
       if (uses(block[i], m.buffer)) users.push_back(i);
     if (users.empty()) return block;
     LoopList out = block;
-    if (std::all_of(users.begin(), users.end(), [&](std::size_t u) { return iterates(block[u], m, around); })) {
-      for (const std::size_t u : users) out[u] = allocate_below(block[u], m, around);
-      return out;
+    const auto iterating = [&](std::size_t u) { return iterates(block[u], m, around); };
+    if (users.size() > 1 && std::any_of(users.begin(), users.end(), iterating) && cut_through(block, users, m, around)) {
+      for (const std::size_t u : users) out[u] = one_after_another(block[u], around);
+    } else {
+      for (const std::size_t u : users)
+        if (iterating(u)) out[u] = allocate_below(block[u], m, around);
+      std::erase_if(users, iterating);
+      if (users.empty()) return out;
     }
     const LoopPtr& first = block[users[0]];
     const auto* branch = std::get_if<If>(&first->node);

@@ -100,8 +100,8 @@ class Builder {
     made.lower = lower;
     made.upper = upper_bound(node);
     made.step = step_of(node);
-    if (loop) describe(*loop, made);
     made.body = std::move(body);
+    if (loop) describe(*loop, made);
     const LoopPtr loop_node = make_loop(std::move(made));
     loop_ids_[loop_node.get()] = id;
     return {loop_node};
@@ -132,11 +132,29 @@ class Builder {
   void describe(const Tree& loop, For& made) const {
     made.kind = loop.mark.kind;
     made.width = loop.mark.width;
-    made.collapse = loop.mark.collapse;
+    made.collapse = collapsed(loop, made);
     made.gpu = loop.mark.gpu;
     made.comment = loop.comment;
     for (const auto& [s, name] : loop.names)
       made.statement_loops += (made.statement_loops.empty() ? "" : " ") + schedule_.statement(s).name + "." + name;
+  }
+
+  // How many of the loops that share the threads are there, directly inside each other: isl removes a loop that runs once, and
+  // what stands inside it was not asked for.
+  int collapsed(const Tree& loop, const For& made) const {
+    int there = 1;
+    const LoopList* body = &made.body;
+    const Tree* tree = &loop;
+    for (int i = 1; i < loop.mark.collapse && body->size() == 1; ++i) {
+      tree = tree->children[0].get();
+      const For* inner = std::get_if<For>(&body->front()->node);
+      const auto id = loop_ids_.find(body->front().get());
+      if (!inner || id == loop_ids_.end() || tree->kind != Tree::Kind::kLoop) break;
+      if (id->second != tree->id) continue;
+      body = &inner->body;
+      ++there;
+    }
+    return there;
   }
 
   // The name most statements use, the first statement's on ties.
@@ -205,20 +223,8 @@ class Builder {
 
   // Where an access of statement `s` to `array` goes under the storage maps.
   std::pair<std::string, std::vector<ExprPtr>> place(int s, const std::string& array, std::vector<ExprPtr> subscripts) {
-    for (auto m = schedule_.storage.rbegin(); m != schedule_.storage.rend(); ++m) {
-      if (m->array != array || s == m->copy_in || s == m->copy_out || (m->reader >= 0 && s != m->reader)) continue;
-      if (m->kind == StorageMap::Kind::kPromote && !below(s, m->at)) continue;
-      return {m->buffer, buffer_subscripts(s, *m, subscripts)};
-    }
-    for (const StorageMap& m : schedule_.storage)  // the copy statement's own side of the promoted buffer
-      if (m.buffer == array) return {m.buffer, buffer_subscripts(s, m, subscripts)};
+    if (const StorageMap* m = schedule_.storage_of(s, array)) return {m->buffer, buffer_subscripts(s, *m, subscripts)};
     return {array, std::move(subscripts)};
-  }
-
-  bool below(int s, int at) const {
-    for (const TreePtr& loop : loops_around(schedule_.tree, s))
-      if (loop->id == at) return true;
-    return at < 0;
   }
 
   std::vector<ExprPtr> buffer_subscripts(int s, const StorageMap& m, const std::vector<ExprPtr>& subscripts) const {

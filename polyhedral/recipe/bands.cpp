@@ -163,14 +163,7 @@ class Band {
 }  // namespace
 
 void plan_bands(GroupPlanner& planner) {
-  const TreePtr root = planner.schedule().tree;
-  std::vector<int> first;
-  for (const TreePtr& nest : root->kind == Tree::Kind::kSequence ? root->children : std::vector<TreePtr>{root})
-    first.push_back(statements_of(nest).front());
-  for (const int s : first) {
-    const std::vector<TreePtr> loops = loops_around(planner.schedule().tree, s);
-    if (!loops.empty()) Band(planner, loops.front()).run();
-  }
+  for_each_nest(planner, [&](const TreePtr& loop) { Band(planner, loop).run(); });
 }
 
 }  // namespace facet

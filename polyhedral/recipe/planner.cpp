@@ -54,4 +54,15 @@ void GroupPlanner::decline(const std::string& kind, const std::string& subject, 
   ledger_.push_back({kind, subject, false, why, schedule_.scop->name, 0});
 }
 
+void for_each_nest(GroupPlanner& planner, const std::function<void(const TreePtr& loop)>& visit) {
+  const TreePtr root = planner.schedule().tree;
+  std::vector<int> first;
+  for (const TreePtr& nest : root->kind == Tree::Kind::kSequence ? root->children : std::vector<TreePtr>{root})
+    first.push_back(statements_of(nest).front());
+  for (const int s : first) {
+    const std::vector<TreePtr> loops = loops_around(planner.schedule().tree, s);
+    if (!loops.empty()) visit(loops.front());
+  }
+}
+
 }  // namespace facet

@@ -1,6 +1,7 @@
 // GroupPlanner: tries steps on a schedule, keeps the legal ones, and writes down every decision. Policies build on it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ class GroupPlanner {
   Ledger& ledger_;
   std::vector<Step> steps_;
 };
+
+// The outermost loop of every nest that the schedule has now; what a visit changes in one nest leaves the others.
+void for_each_nest(GroupPlanner& planner, const std::function<void(const TreePtr& loop)>& visit);
 
 // Policies: each reads the planner's schedule and attempts steps.
 void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: cache and register tiles, packing

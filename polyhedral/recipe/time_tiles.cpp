@@ -267,14 +267,7 @@ std::vector<Step> wavefront_steps(const std::string& statement, const std::vecto
 }
 
 void plan_time_tiles(GroupPlanner& planner) {
-  const TreePtr root = planner.schedule().tree;
-  std::vector<int> first;
-  for (const TreePtr& nest : root->kind == Tree::Kind::kSequence ? root->children : std::vector<TreePtr>{root})
-    first.push_back(statements_of(nest).front());
-  for (const int s : first) {
-    const std::vector<TreePtr> loops = loops_around(planner.schedule().tree, s);
-    if (!loops.empty()) TimeTiles(planner, loops.front()).run();
-  }
+  for_each_nest(planner, [&](const TreePtr& loop) { TimeTiles(planner, loop).run(); });
 }
 
 }  // namespace facet

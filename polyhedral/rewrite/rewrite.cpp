@@ -15,25 +15,6 @@ const std::vector<const Rewrite*>& all_rewrites() {
   return list;
 }
 
-namespace {
-
-std::optional<Diagnostic> check(const Rewrite& r, const Step& step) {
-  std::vector<std::string> known;
-  for (const Parameter& p : r.parameters) known.push_back(p.name);
-  for (const auto& [name, value] : step.arguments) {
-    if (std::count(known.begin(), known.end(), name)) continue;
-    Place place = step.place;
-    place.pointer += "/" + name;
-    return diagnose(Code::kUnknownStepArgument, place, {step.verb, name}, did_you_mean(name, known));
-  }
-  for (const Parameter& p : r.parameters)
-    if (p.required && !step.arguments.count(p.name))
-      return diagnose(Code::kMissingStepArgument, step.place, {step.verb, p.name, p.doc});
-  return std::nullopt;
-}
-
-}  // namespace
-
 Result<std::shared_ptr<const Scop>> rewritten(std::shared_ptr<const Scop> scop, const std::vector<Step>& rewrites) {
   for (const Step& step : rewrites) {
     const auto& all = all_rewrites();
@@ -45,7 +26,7 @@ Result<std::shared_ptr<const Scop>> rewritten(std::shared_ptr<const Scop> scop, 
       if (find_transform(step.verb)) notes.push_back("'" + step.verb + "' belongs into \"steps\"");
       return diagnose(Code::kUnknownStep, step.place, {step.verb}, std::move(notes));
     }
-    if (std::optional<Diagnostic> d = check(**found, step)) return *d;
+    if (std::optional<Diagnostic> d = check_arguments((*found)->parameters, step)) return *d;
     const Schedule names = original_schedule(scop, std::make_shared<const Dependences>());
     Arguments args(names, step);
     std::shared_ptr<const Scop> next = (*found)->apply(*scop, args);

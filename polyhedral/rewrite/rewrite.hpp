@@ -20,6 +20,7 @@ struct Rewrite {
   std::vector<Parameter> parameters;
   // The new Scop; null with a complaint in `args`.
   std::shared_ptr<const Scop> (*apply)(const Scop& scop, Arguments& args);
+  Page page;
 };
 
 const std::vector<const Rewrite*>& all_rewrites();

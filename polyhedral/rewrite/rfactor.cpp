@@ -280,6 +280,10 @@ const Rewrite kRfactor = {
     "A reduction is computed in parts, in an array C.part with one more dimension `r`, which are then combined.",
     {{"statement", "statement", true, "the reduction"},
      {"by", "text", true, "the part of an instance: \"k % 8\" for 8 interleaved parts, \"k / 64\" for contiguous ones of 64"}},
-    apply};
+    apply,
+    {"C[i] = 0\nfor k  C[i] += a[i, k]",
+     "C[i] = 0\nfor r in 0..8  C.part[r, i] = 0\nfor k  C.part[k % 8, i] += a[i, k]\nfor r in 0..8  C[i] += C.part[r, i]",
+     "rfactor (Halide, TVM), split-K",
+     "no reduction, results that are not indexed by plain indices, values that read the result, strict numerics"}};
 
 }  // namespace facet

@@ -67,17 +67,23 @@ const Transform kSkew = {"skew",
                           {"loop", "loop", true, "the loop that changes"},
                           {"by", "loop", true, "the loop that is added"},
                           {"factor", "int", false, "how often, 1 when not given"}},
-                         skew};
-const Transform kShift = {"shift",
-                          "Delays one statement's instances in a loop by a constant.",
-                          {{"statement", "statement", true, "the statement to move"},
-                           {"loop", "loop", true, "the loop"},
-                           {"offset", "int", true, "iterations, negative is earlier"}},
-                          shift};
+                         skew,
+                         {"for i  for j  S(i, j)", "for i  for j in i..i + M  S(i, j - i)", "wavefront, loop skewing",
+                          "a loop by itself, a statement that is not inside both loops"}};
+const Transform kShift = {
+    "shift",
+    "Delays one statement's instances in a loop by a constant.",
+    {{"statement", "statement", true, "the statement to move"},
+     {"loop", "loop", true, "the loop"},
+     {"offset", "int", true, "iterations, negative is earlier"}},
+    shift,
+    {"for i in 0..N  T(i)", "for i in 1..N + 1  T(i - 1)", "retiming, loop alignment", "nothing; judged by dependences"}};
 const Transform kReverse = {
     "reverse",
     "Runs a loop backwards.",
     {{"statement", "statement", true, "a statement inside the loop"}, {"loop", "loop", true, "the loop"}},
-    reverse};
+    reverse,
+    {"for i in 0..N  S(i)", "for i in -N + 1..1  S(-i)", "loop reversal",
+     "nothing; illegal where an iteration needs an earlier one, sums excepted unless numerics are strict"}};
 
 }  // namespace facet

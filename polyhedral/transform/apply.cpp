@@ -10,21 +10,6 @@ namespace facet {
 
 namespace {
 
-std::optional<Diagnostic> check_arguments(const Transform& t, const Step& step) {
-  std::vector<std::string> known;
-  for (const Parameter& p : t.parameters) known.push_back(p.name);
-  for (const auto& [name, value] : step.arguments) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    Place place = step.place;
-    place.pointer += "/" + name;
-    return diagnose(Code::kUnknownStepArgument, place, {step.verb, name}, did_you_mean(name, known));
-  }
-  for (const Parameter& p : t.parameters)
-    if (p.required && !step.arguments.count(p.name))
-      return diagnose(Code::kMissingStepArgument, step.place, {step.verb, p.name, p.doc});
-  return std::nullopt;
-}
-
 StepOutcome refused(Diagnostic d, std::optional<Violation> v = std::nullopt) {
   return {std::nullopt, StepRefusal{std::move(d), std::move(v), nullptr, -1}};
 }
@@ -44,7 +29,7 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
     for (const Transform* k : all_transforms()) known.push_back(k->name);
     return refused(diagnose(Code::kUnknownStep, step.place, {step.verb}, did_you_mean(step.verb, known)));
   }
-  if (std::optional<Diagnostic> d = check_arguments(*t, step)) return refused(*d);
+  if (std::optional<Diagnostic> d = check_arguments(t->parameters, step)) return refused(*d);
   Arguments args(schedule, step);
   Schedule next;
   const Result<Done> ran = guarded("step " + step.verb, budget, [&] {

@@ -57,6 +57,9 @@ const Transform kContract = {"contract",
                              {{"array", "array", true, "the array"},
                               {"statement", "statement", false, "with `at`: a statement inside the loop"},
                               {"at", "loop", false, "the loop; otherwise the innermost around every access"}},
-                             apply};
+                             apply,
+                             {"for i { t[i] = a[i]; b[i] = t[i] }", "for i { double t; t = a[i]; b[i] = t }",
+                              "storage folding, array contraction, privatisation",
+                              "arrays that exist outside the group; values that leave the iteration"}};
 
 }  // namespace facet

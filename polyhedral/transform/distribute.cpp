@@ -71,11 +71,14 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
 }  // namespace
 
 extern const Transform kDistribute;
-const Transform kDistribute = {"distribute",
-                               "A statement leaves the loop it shares with others: the loop is split around it.",
-                               {{"statement", "statement", true, "the statement that gets a nest of its own"},
-                                {"loop", "loop", true, "the outermost loop to split"},
-                                {"with", "statements", false, "statements that go along with it"}},
-                               apply};
+const Transform kDistribute = {
+    "distribute",
+    "A statement leaves the loop it shares with others: the loop is split around it.",
+    {{"statement", "statement", true, "the statement that gets a nest of its own"},
+     {"loop", "loop", true, "the outermost loop to split"},
+     {"with", "statements", false, "statements that go along with it"}},
+    apply,
+    {"for i { S(i); T(i) }", "for i  S(i)\nfor i  T(i)", "loop fission",
+     "a loop that the statement shares with no other; illegal where a later part feeds an earlier one in a later iteration"}};
 
 }  // namespace facet

@@ -43,6 +43,8 @@ const Transform kEmbed = {"embed",
                            {"loop", "text", true, "the name of the new loop"},
                            {"around", "loop", false, "the loop that comes to stand inside it; otherwise the innermost"},
                            {"at", "int", false, "the value of its one iteration, 0 when not given"}},
-                          apply};
+                          apply,
+                          {"for j  S(j)", "for i in 0..1  for j  S(j)", "adding a unit loop",
+                           "names of loops that exist, statements without a loop"}};
 
 }  // namespace facet

@@ -132,6 +132,8 @@ const Transform kFuse = {
     "Several neighbouring nests become one: their named outer loops are shared.",
     {{"statements", "statements", true, "one statement of each nest, in any order"},
      {"loops", "loops", true, "the loops to share, outermost first; or an object statement -> list where the names differ"}},
-    apply};
+    apply,
+    {"for i  S(i)\nfor i  T(i)", "for i { S(i); T(i) }", "compute_with (Halide), loop fusion",
+     "fewer than two nests, nests in different sequences; where a sink would overtake its source, `shift` one nest first"}};
 
 }  // namespace facet

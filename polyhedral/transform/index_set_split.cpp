@@ -116,6 +116,8 @@ const Transform kIndexSetSplit = {
      {"loop", "loop", true, "the loop"},
      {"at", "int", false, "the first iteration of the second loop, in the loop's own values"},
      {"expression", "text", false, "instead of `at`: of symbols, as \"N - 4\""}},
-    apply};
+    apply,
+    {"for i in 0..N  S(i)", "for i in 0..M  S(i)\nfor i in M..N  S.from(i)", "loop partition (TVM)",
+     "a point with all iterations on one side; arrays in buffers inside the loop: split first"}};
 
 }  // namespace facet

@@ -29,6 +29,7 @@ const Transform kInterchange = {
     "interchange",
     "The named loops, which stand directly inside each other, in a new order.",
     {{"statement", "statement", true, "a statement inside the loops"}, {"order", "loops", true, "the loops, outermost first"}},
-    apply};
+    apply,
+    {"for i  for j  S(i, j)", "for j  for i  S(i, j)", "reorder, permute", "loops with others between them"}};
 
 }  // namespace facet

@@ -211,7 +211,7 @@ class MapGpu {
     if (threads > kWarp ? threads % kWarp != 0 : (threads & (threads - 1)) != 0)
       args_.bad("threads", "a power of two up to 32, or a multiple of 32", std::to_string(threads));
     for (const TreePtr& loop : nest) {
-      if (!ok() || !carries_dependence(schedule_, loop->id, true)) continue;
+      if (!ok() || !statement().update || !carries_dependence(schedule_, loop->id, true)) continue;  // legality names the pair
       if (nest.size() > 1 || points || a_warp_each_)
         return args_.refuse("loop '" + name_of(loop) +
                             "' carries a dependence: alone, and without `points`, its threads could "
@@ -381,6 +381,8 @@ const Transform kMapGpu = {
      {"depth", "int", false, "iterations of the staged loops at a time: 8, 16 or 32; 8 when not given"},
      {"split", "loops", false, "a reduction's loop cut into parts for as many blocks; a second kernel combines the results"},
      {"parts", "int", false, "how many parts"}},
-    apply};
+    apply,
+    {"for i  for j  S(i, j)", "block i { thread j  S(i, j) }", "bind (TVM), gpu_blocks and gpu_threads (Halide)",
+     "loops that carry a dependence, more threads than a block has"}};
 
 }  // namespace facet

@@ -47,6 +47,10 @@ void refuse_second_part(const Schedule& schedule, Arguments& args, const std::st
   };
   for (const StorageMap& m : schedule.storage) {
     if (m.array != array) continue;
+    if (m.reader >= 0 && kind == StorageMap::Kind::kPromote && inside(at, -1) &&
+        contains(find_loop(schedule.tree, at), m.reader))
+      args.refuse("'" + array + "' is laid out anew for '" + schedule.statement(m.reader).name + "' already ('" + m.buffer +
+                  "')");
     const std::string part = "'" + array + "' has its part at ";
     if (m.at == at && at >= 0)
       args.refuse(part + "this loop already ('" + m.buffer + "'): take another loop for one of them");

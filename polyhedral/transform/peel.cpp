@@ -70,6 +70,8 @@ const Transform kPeel = {
      {"loop", "loop", true, "the loop"},
      {"first", "int", false, "so many from the start"},
      {"last", "int", false, "or so many at the end"}},
-    apply};
+    apply,
+    {"for i in 0..N  S(i)", "S.first(0)\nfor i in 1..N  S(i)", "loop peeling",
+     "as many iterations as there are; arrays in buffers inside the loop: peel first"}};
 
 }  // namespace facet

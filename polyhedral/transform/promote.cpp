@@ -39,6 +39,14 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   return promote_part(schedule, args, array, s, at);
 }
 
+// Is it the buffer of a part of the same array at a loop around? The new part is then copied from there.
+bool outer_part(const Schedule& schedule, const StorageMap& m, const std::string& buffer) {
+  return std::any_of(schedule.storage.begin(), schedule.storage.end(), [&](const StorageMap& p) {
+    const TreePtr loop = p.buffer == buffer && p.array == m.array && p.at >= 0 ? find_loop(schedule.tree, p.at) : nullptr;
+    return loop && p.copy_in >= 0 && find_loop(loop, m.at);
+  });
+}
+
 // What orders the copy: every reader waits for it, { copy[outer, element] -> S[i] : S runs in that iteration and reads that
 // element }, and what holds between a reader and the array's writers holds between the copy and them (for all elements that the
 // reader needs: no writer is below `at`, so that costs nothing).
@@ -52,7 +60,7 @@ Dependences with_copy(const Schedule& schedule, const StorageMap& m, const State
       const isl::map to_copy = with_flat_range(outer, needed, statement_id(copy.name)).intersect_range(copy.domain);
       all.push_back(make_dependence(DependenceKind::kFlow, m.copy_in, s, m.buffer, to_copy.reverse()));
       for (const Dependence& d : *schedule.dependences) {
-        if (d.array != m.array) continue;
+        if (d.array != m.array && (d.sink != s || !outer_part(schedule, m, d.array))) continue;
         if (d.sink == s && d.source != s)
           all.push_back(make_dependence(d.kind, d.source, m.copy_in, d.array, d.relation.apply_range(to_copy)));
         if (d.source == s && d.sink != s)
@@ -150,6 +158,9 @@ const Transform kPromote = {
      {"fill", "bool", false,
       "with `at`: copy whole boxes, the padding value of the reads or zero where the array has no element; readers may then run "
       "past its end"}},
-    apply};
+    apply,
+    {"for it { .. for k  S reads A[it, k] }", "for it { copy A[it, ..] to A.tile;  .. for k  S reads A.tile[k] }",
+     "cache_read and cache_write (TVM), store_in (Halide), packing",
+     "parts without a constant size, arrays that are written and read in the loop"}};
 
 }  // namespace facet

@@ -13,6 +13,9 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
 Schedule promote_whole(const Schedule& schedule, Arguments& args, const std::string& array, int statement);
 Schedule promote_result(const Schedule& schedule, Arguments& args, const std::string& array, int statement, const TreePtr& at);
 
+// Do plain assignments below `at` write all that an iteration touches of the array? What a result tile needs.
+bool writes_its_part(const Schedule& schedule, const std::string& array, const TreePtr& at);
+
 MemorySpace space_of(const std::string& memory, Arguments& args);
 
 // The statement's loop names that walk the dimensions of the array, "dN" where none does alone or the name is used already.

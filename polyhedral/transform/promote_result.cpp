@@ -5,8 +5,9 @@
 //
 // The tile has constant extents whatever the array's are, so register tiles need no code for partial ones: only the store does.
 // Refused where an iteration needs a value from outside (nothing is copied in): every element touched must be written plainly
-// in the iteration, and no flow may cross iterations. Known elsewhere as cache write (TVM), accumulator tile.
+// in the iteration, and legality asks that no flow comes in. Known elsewhere as cache write (TVM), accumulator tile.
 #include <algorithm>
+#include <map>
 
 #include "polyhedral/affine.hpp"
 #include "polyhedral/storage.hpp"
@@ -28,43 +29,49 @@ std::optional<isl::map> plainly_written(const Schedule& schedule, const std::str
   return all;
 }
 
-// Does a statement below `at` read a value of `array` that another iteration or another nest wrote?
-bool needs_outside(const Schedule& schedule, const std::string& array, const TreePtr& at) {
-  for (const Dependence& d : *schedule.dependences) {
-    if (d.array != array || (d.kind != DependenceKind::kFlow && d.kind != DependenceKind::kReduction)) continue;
-    if (!contains(at, d.sink)) continue;
-    if (!contains(at, d.source)) return true;
-    const isl::map f = outer_schedule(schedule, d.source, at->id), g = outer_schedule(schedule, d.sink, at->id);
-    if (!d.relation.subtract(f.apply_range(g.reverse())).is_empty()) return true;
-  }
-  return false;
+// Is it the buffer of a result tile of the same array at a loop around? The new tile is then stored there.
+bool outer_tile(const Schedule& schedule, const StorageMap& m, const std::string& buffer) {
+  return std::any_of(schedule.storage.begin(), schedule.storage.end(), [&](const StorageMap& p) {
+    const TreePtr loop = p.buffer == buffer && p.array == m.array && p.at >= 0 ? find_loop(schedule.tree, p.at) : nullptr;
+    return loop && p.copy_out >= 0 && find_loop(loop, m.at);
+  });
 }
 
-// { S[i] -> store[outer.., element..] } for the writers below `at`, and store -> reader for the readers outside.
+// { S[i] -> store[outer.., element..] } for the writers below `at`. What holds between a writer there and a statement outside
+// holds between the store and that one; updates outside go on from what the store leaves, so they need its value.
 Dependences duties(const Schedule& schedule, const StorageMap& m, const TreePtr& at, const Statement& store, int number) {
   Dependences list;
+  std::map<int, isl::map> stored;
   for (const int x : statements_of(at)) {
     const Statement& st = schedule.statement(x);
     if (st.target != m.array) continue;
-    list.push_back({DependenceKind::kFlow, x, number, m.buffer,
-                    with_flat_range(outer_schedule(schedule, x, at->id), st.write.relation, statement_id(store.name))});
+    stored[x] = with_flat_range(outer_schedule(schedule, x, at->id), st.write.relation, statement_id(store.name));
+    list.push_back(make_dependence(DependenceKind::kFlow, x, number, m.buffer, stored[x]));
   }
-  for (const int x : statements_of(schedule.tree)) {
-    if (contains(at, x)) continue;
-    for (const Access& a : schedule.statement(x).reads)
-      if (a.array == m.array)
-        list.push_back({DependenceKind::kFlow, number, x, m.array, store.write.relation.apply_range(a.relation.reverse())});
+  for (const Dependence& d : *schedule.dependences) {
+    if (contains(at, d.source) == contains(at, d.sink)) continue;
+    if (d.array != m.array && !outer_tile(schedule, m, d.array)) continue;
+    const DependenceKind kind = d.kind == DependenceKind::kReduction ? DependenceKind::kFlow : d.kind;
+    if (const auto x = stored.find(d.source); x != stored.end())
+      list.push_back(make_dependence(kind, number, d.sink, d.array, x->second.reverse().apply_range(d.relation)));
+    if (const auto x = stored.find(d.sink); x != stored.end() && (kind != DependenceKind::kFlow))
+      list.push_back(make_dependence(kind, d.source, number, d.array, d.relation.apply_range(x->second)));
   }
   return list;
 }
 
 }  // namespace
 
+bool writes_its_part(const Schedule& schedule, const std::string& array, const TreePtr& at) {
+  const std::optional<isl::map> written = plainly_written(schedule, array, at);
+  return written && footprint(schedule, array, at->id).is_subset(*written);
+}
+
 Schedule promote_result(const Schedule& schedule, Arguments& args, const std::string& array, int s, const TreePtr& at) {
   const std::string where = "loop '" + args.text("at") + "'";
   const std::optional<isl::map> written = plainly_written(schedule, array, at);
   const isl::map touched = footprint(schedule, array, at->id);
-  if (!written || !touched.is_subset(*written) || needs_outside(schedule, array, at)) {
+  if (!written || !touched.is_subset(*written)) {
     args.refuse("'" + array + "' is written inside " + where + ", and an iteration there needs values of it from outside",
                 {"choose a loop whose iteration computes its elements from the start"});
     return schedule;

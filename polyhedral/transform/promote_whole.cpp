@@ -108,6 +108,9 @@ Schedule promote_whole(const Schedule& schedule, Arguments& args, const std::str
   for (const StorageMap& other : schedule.storage)
     if (other.array == array && other.kind == StorageMap::Kind::kContract)
       args.refuse("'" + array + "' is contracted: it has no whole");
+  for (const StorageMap& other : schedule.storage)
+    if (other.array == array && other.kind == StorageMap::Kind::kPromote && schedule.storage_of(s, array) == &other)
+      args.refuse("'" + reader.name + "' reads '" + array + "' from '" + other.buffer + "' already");
   if (args.problem()) return schedule;
   const std::vector<std::string> dims = dimension_names(reader, array, source.extents.size());
   read_layout(args, dims, m);

@@ -104,6 +104,8 @@ const Transform kRecompute = {
     "recompute",
     "An intermediate of a block's threads is computed again where it is read, instead of going through memory. After map_gpu.",
     {{"array", "array", true, "the array"}},
-    apply};
+    apply,
+    {"for j  p[j] = f(x[j]);  for j  y[j] = p[j] / s", "for j  y[j] = f(x[j]) / s", "compute_inline (Halide)",
+     "more than a row of a block's threads"}};
 
 }  // namespace facet

@@ -279,6 +279,8 @@ const Transform kReschedule = {
      {"fusion", "text", false, "minimal (every component alone), balanced (default) or maximal"},
      {"outer_coincidence", "bool", false, "insist on a parallel outermost loop"},
      {"below", "loop", false, "keep this loop and those around it; schedule only what is inside"}},
-    apply};
+    apply,
+    {"for t  for i  S(t, i)", "for t  for i in t..t + N  S(t, i - t)", "Pluto's and isl's scheduler",
+     "mapped loops, nests with buffers; the scheduler's time is limited"}};
 
 }  // namespace facet

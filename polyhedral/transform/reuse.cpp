@@ -104,6 +104,8 @@ const Transform kReuse = {
     "reuse",
     "An intermediate lives in the memory of the array that is made from it, element by element. After map_gpu.",
     {{"array", "array", true, "the intermediate"}, {"of", "array", true, "the array whose memory it uses"}},
-    apply};
+    apply,
+    {"for j  p[j] = f(x[j]);  for j  y[j] = p[j] / s", "for j  y[j] = f(x[j]);  for j  y[j] = y[j] / s", "in-place buffers",
+     "arrays of another shape or type, readers of other elements"}};
 
 }  // namespace facet

@@ -32,6 +32,7 @@ class Splitter {
       args_.refuse("all iterations of the loop are on one side of the cut");
       return schedule_;
     }
+    name_scalars();
     next_.scop = scop_;
     next_.dependences = std::make_shared<const Dependences>(divided_dependences());
     const TreePtr rest = restrict_tree(loop_, stays_, nullptr);
@@ -96,6 +97,60 @@ class Splitter {
     return name;
   }
 
+  // A scalar of a block inside the loop is two: one in each loop.
+  void name_scalars() {
+    for (const StorageMap& m : schedule_.storage) {
+      if (m.kind != StorageMap::Kind::kContract || !m.sizes.empty() || m.at < 0 || !find_loop(loop_, m.at)) continue;
+      std::string twin = m.array + suffix_;
+      for (int i = 2; scop_->arrays.count(twin); ++i) twin = m.array + suffix_ + std::to_string(i);
+      scalars_[m.array] = twin;
+      Array a = scop_->arrays.at(m.array);
+      a.name = twin;
+      scop_->arrays[twin] = std::move(a);
+      StorageMap of_twin = m;
+      of_twin.array = of_twin.buffer = twin;
+      next_.storage.push_back(std::move(of_twin));
+    }
+    if (!scalars_.empty())
+      for (const auto& [s, twin] : copied_) use_twins(statement(twin));
+  }
+
+  void use_twins(Statement& st) const {
+    const auto renamed = [&](const std::string& name) {
+      const auto it = scalars_.find(name);
+      return it == scalars_.end() ? name : it->second;
+    };
+    const auto rename = [&](Access& a) {
+      if (!scalars_.count(a.array)) return;
+      a.array = renamed(a.array);
+      a.relation = with_range_tuple(a.relation, array_id(a.array));
+      a.whole = with_range_tuple(a.whole, array_id(a.array));
+    };
+    st.target = renamed(st.target);
+    rename(st.write);
+    for (Access& a : st.reads) rename(a);
+    st.value = rewrite(st.value, [&](const ExprPtr& e) -> ExprPtr {
+      if (e->op != Op::kRead || !scalars_.count(e->name)) return e;
+      Expr changed = *e;
+      changed.name = renamed(e->name);
+      return std::make_shared<const Expr>(std::move(changed));
+    });
+  }
+
+  bool in_copy(int s) const {
+    return std::any_of(copied_.begin(), copied_.end(), [&](const auto& entry) { return entry.second == s; });
+  }
+
+  // One part of a dependence. Through a scalar that is two now, nothing connects the loops but a value, which would be lost.
+  void add_part(Dependences* list, const Dependence& d, int source, int sink, const isl::map& pairs) {
+    const auto scalar = scalars_.find(d.array);
+    if (scalar == scalars_.end()) return list->push_back(make_dependence(d.kind, source, sink, d.array, pairs));
+    if (in_copy(source) == in_copy(sink))
+      return list->push_back(make_dependence(d.kind, source, sink, in_copy(source) ? scalar->second : d.array, pairs));
+    if (d.kind == DependenceKind::kFlow || d.kind == DependenceKind::kReduction)
+      next_.lost.push_back(make_dependence(d.kind, source, sink, d.array, pairs));
+  }
+
   // The statements that stand for s: itself, its twin.
   std::vector<int> parts_of(int s) const {
     const auto it = copied_.find(s);
@@ -107,7 +162,7 @@ class Splitter {
     for (const Dependence& d : *schedule_.dependences) {
       const std::vector<int> sources = parts_of(d.source), sinks = parts_of(d.sink);
       if (sources.size() == 1 && sinks.size() == 1) {
-        list.push_back(d);
+        add_part(&list, d, d.source, d.sink, d.relation);
         continue;
       }
       for (const int a : sources)
@@ -115,7 +170,7 @@ class Splitter {
           isl::map pairs = with_domain_tuple(d.relation, statement_id(statement(a).name));
           pairs = with_range_tuple(pairs, statement_id(statement(b).name));
           pairs = pairs.intersect_domain(statement(a).domain).intersect_range(statement(b).domain);
-          if (!pairs.is_empty()) list.push_back(make_dependence(d.kind, a, b, d.array, pairs));
+          if (!pairs.is_empty()) add_part(&list, d, a, b, pairs);
         }
     }
     return list;
@@ -167,6 +222,7 @@ class Splitter {
   Schedule next_;
   std::shared_ptr<Scop> scop_;
   std::vector<int> stays_;
+  std::map<std::string, std::string> scalars_;  // of a block inside -> its name in the copy of the loop
   std::map<int, int> copied_;  // statement -> what runs in the copy of the loop: its twin, or itself when nothing stays
 };
 

@@ -16,16 +16,6 @@ namespace facet {
 
 namespace {
 
-// Does statement `s` reach the array's own memory, or a copy of it under the storage maps?
-bool in_memory(const Schedule& schedule, const std::string& array, int s) {
-  for (const StorageMap& m : schedule.storage) {
-    if (m.array != array || s == m.copy_in || s == m.copy_out || (m.reader >= 0 && s != m.reader)) continue;
-    const TreePtr at = m.at >= 0 ? find_loop(schedule.tree, m.at) : schedule.tree;
-    if (m.kind == StorageMap::Kind::kContract || (at && contains(at, s))) return false;
-  }
-  return true;
-}
-
 bool stores_vectors(const Schedule& schedule, int s) {
   const std::vector<TreePtr> loops = loops_around(schedule.tree, s);
   if (loops.empty() || loops.back()->mark.kind != LoopKind::kVector) return false;
@@ -41,7 +31,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     args.refuse("'" + array + "' is streamed already");
   bool stored = false, vectors = false;
   for (const int s : statements_of(schedule.tree)) {
-    if (!in_memory(schedule, array, s)) continue;
+    if (schedule.storage_of(s, array)) continue;  // it works on a copy
     const Statement& st = schedule.statement(s);
     const bool writes = st.target == array;
     const bool reads = (writes && st.update) ||
@@ -65,6 +55,8 @@ const Transform kStream = {
     "stream",
     "An array's whole vectors are stored past the caches, since nobody reads them soon. After vectorize.",
     {{"array", "array", true, "the array; the group reads it nowhere"}},
-    apply};
+    apply,
+    {"for i  y[i] = f(x[i])", "for i  y[i] = f(x[i])    # stores past the caches", "non-temporal stores",
+     "arrays that the group reads, results that no vector loop writes"}};
 
 }  // namespace facet

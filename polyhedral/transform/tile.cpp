@@ -68,6 +68,9 @@ const Transform kTile = {"tile",
                           {"loops", "loops", true, "the loops to tile, in the order the tile loops shall have"},
                           {"sizes", "ints", true, "iterations per tile, at least 1, one for each loop"},
                           {"names", "names", false, "names of the tile loops; otherwise NAMEt, NAMEt2, ..."}},
-                         apply};
+                         apply,
+                         {"for i in 0..N\n  S(i)", "for it in 0..ceil(N/32)\n  for i in 32*it..min(N, 32*it + 32)\n    S(i)",
+                          "split and reorder (Halide, TVM), blocking",
+                          "loops that do not stand directly inside each other, sizes below 1, used names"}};
 
 }  // namespace facet

@@ -1,9 +1,9 @@
 // The list of transforms, their reference text, and what they share.
 #include "polyhedral/transform/transform.hpp"
 
+#include "facet/nearest.hpp"
 #include "polyhedral/facet_polyhedral.hpp"
 #include "polyhedral/rewrite/rewrite.hpp"
-#include "polyhedral/transform/pages.hpp"
 
 #include <algorithm>
 
@@ -11,13 +11,13 @@ namespace facet {
 
 extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kReschedule, kParallelize, kVectorize,
     kUnroll, kContract, kPromote, kMapGpu, kRecompute, kReuse, kIndexSetSplit, kPeel, kStripMine, kUnrollAndJam, kStream,
-    kEmbed;
+    kEmbed, kExpand;
 
 const std::vector<const Transform*>& all_transforms() {
   static const std::vector<const Transform*> list = {
       &kFuse,       &kDistribute,  &kTile,      &kInterchange, &kSkew,         &kShift,     &kReverse,       &kEmbed,
       &kReschedule, &kParallelize, &kVectorize, &kUnroll,      &kUnrollAndJam, &kStripMine, &kIndexSetSplit, &kPeel,
-      &kContract,   &kPromote,     &kMapGpu,    &kRecompute,   &kReuse,        &kStream};
+      &kContract,   &kExpand,      &kPromote,   &kMapGpu,      &kRecompute,    &kReuse,     &kStream};
   return list;
 }
 
@@ -29,11 +29,21 @@ const Transform* find_transform(const std::string& name) {
 
 namespace {
 
-void describe(const std::string& name, const std::string& summary, const std::vector<Parameter>& parameters,
-              std::string* text) {
-  *text += "\n## `" + name + "`\n\n" + summary + "\n" + page_of(name) +
-           "\n| argument | kind | | meaning |\n| --- | --- | --- | --- |\n";
-  for (const Parameter& p : parameters)
+std::string indented(const std::string& text) {
+  std::string out = "    ";
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += "    ";
+  }
+  return out + "\n";
+}
+
+template <class Record>
+void describe(const Record& record, std::string* text) {
+  *text += "\n## `" + std::string(record.name) + "`\n\n" + record.summary + "\n\n" + indented(record.page.before) +
+           "\nbecomes\n\n" + indented(record.page.after) + "\nElsewhere: " + record.page.elsewhere +
+           ". Refuses: " + record.page.refuses + ".\n\n| argument | kind | | meaning |\n| --- | --- | --- | --- |\n";
+  for (const Parameter& p : record.parameters)
     *text +=
         "| `" + std::string(p.name) + "` | " + p.kind + " | " + (p.required ? "required" : "optional") + " | " + p.doc + " |\n";
 }
@@ -50,10 +60,25 @@ std::string recipe_reference() {
       "nothing that would make the step or the fixed steps after it illegal. `\"?\"` as the last entry of `steps` stands for the whole\n"
       "rest. `facet schedule P --schedule R.json` prints the completed recipe; on stderr, what was chosen, and which fixed step keeps\n"
       "the predicted time well above the scheduler's own.\n";
-  for (const Transform* t : all_transforms()) describe(t->name, t->summary, t->parameters, &text);
+  for (const Transform* t : all_transforms()) describe(*t, &text);
   text += "\n# Rewrites\n\nSteps of a group's `rewrites`, before its `steps`: they change the statements that are scheduled.\n";
-  for (const Rewrite* r : all_rewrites()) describe(r->name, r->summary, r->parameters, &text);
+  for (const Rewrite* r : all_rewrites()) describe(*r, &text);
   return text;
+}
+
+std::optional<Diagnostic> check_arguments(const std::vector<Parameter>& parameters, const Step& step) {
+  std::vector<std::string> known;
+  for (const Parameter& p : parameters) known.push_back(p.name);
+  for (const auto& [name, value] : step.arguments) {
+    if (std::count(known.begin(), known.end(), name)) continue;
+    Place place = step.place;
+    place.pointer += "/" + name;
+    return diagnose(Code::kUnknownStepArgument, place, {step.verb, name}, did_you_mean(name, known));
+  }
+  for (const Parameter& p : parameters)
+    if (p.required && !step.arguments.count(p.name))
+      return diagnose(Code::kMissingStepArgument, step.place, {step.verb, p.name, p.doc});
+  return std::nullopt;
 }
 
 std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const std::vector<std::string>& names,

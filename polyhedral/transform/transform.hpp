@@ -21,6 +21,14 @@ struct Parameter {
   const char* doc;
 };
 
+// What the reference shows of a step beside its arguments.
+struct Page {
+  const char* before;  // the loops
+  const char* after;
+  const char* elsewhere;  // its names in other systems, or its near twins
+  const char* refuses;
+};
+
 // The arguments of one step, with checked access. The first complaint is kept; getters then return defaults.
 class Arguments {
  public:
@@ -55,10 +63,14 @@ struct Transform {
   std::vector<Parameter> parameters;
   // The new schedule; meaningless when `args` holds a problem afterwards. Changes geometry only: legality is asked by apply.
   Schedule (*apply)(const Schedule& schedule, Arguments& args);
+  Page page;
 };
 
 const std::vector<const Transform*>& all_transforms();
 const Transform* find_transform(const std::string& name);
+
+// Does the step have every required argument and no unknown one?
+std::optional<Diagnostic> check_arguments(const std::vector<Parameter>& parameters, const Step& step);
 
 // Shared by the transforms ------------------------------------------------------------------------------------------------
 

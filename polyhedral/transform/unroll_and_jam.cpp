@@ -78,6 +78,9 @@ Schedule unroll_and_jam(const Schedule& schedule, Arguments& args) {
   if (args.problem()) return schedule;
   Schedule next = cut(schedule, args, factor, "");
   if (args.problem()) return schedule;
+  const int pieces = schedule.next_loop;  // the loop over pieces: the first that `tile` has made
+  for (StorageMap& m : next.storage)
+    if (m.at == loop->id) m.at = pieces;  // one box for the iterations that run side by side
   const TreePtr point = find_loop(next.tree, loop->id);
   Tree unrolled = *point;
   unrolled.mark.kind = LoopKind::kUnroll;
@@ -94,13 +97,17 @@ const Transform kStripMine = {"strip_mine",
                                {"loop", "loop", true, "the loop; inside a piece it keeps its name"},
                                {"size", "int", true, "iterations of a piece"},
                                {"name", "name", false, "name of the loop over pieces, otherwise NAMEt"}},
-                              strip_mine};
+                              strip_mine,
+                              {"for i in 0..N  S(i)", "for it in 0..ceil(N/4)\n  for i in 4*it..min(N, 4*it + 4)  S(i)",
+                               "split", "used names; it is `tile` of one loop"}};
 const Transform kUnrollAndJam = {
     "unroll_and_jam",
     "A loop is cut into pieces whose iterations are unrolled inside all loops below it: register tiles.",
     {{"statement", "statement", true, "a statement inside the loop"},
      {"loop", "loop", true, "the loop; it keeps its name inside, the loop over pieces is NAMEt"},
      {"factor", "int", true, "iterations of a piece, from 2 to 64"}},
-    unroll_and_jam};
+    unroll_and_jam,
+    {"for i in 0..N\n  for k  S(i, k)", "for it in 0..ceil(N/2)\n  for k { S(2*it, k); S(2*it + 1, k) }", "register blocking",
+     "marked loops, loops with no loop inside; illegal where iterations of a piece may not change places with the loops inside"}};
 
 }  // namespace facet

@@ -25,24 +25,14 @@ class FuzzRandom {
   std::uint64_t state_;
 };
 
-// A statement a step can name, with its loops (outermost first), how many of them stand directly inside each other, and the
-// arrays that it reads.
-struct FuzzStatement {
-  std::string name;
-  std::vector<std::string> loops;
-  std::vector<std::string> arrays;
-  std::size_t perfect = 0;
-};
-
 struct FuzzProgram {
   std::string json;
-  std::vector<FuzzStatement> statements;  // one of each op, in program order
+  std::vector<std::string> ops;  // what each defines, in program order
 };
 
 FuzzProgram random_program(FuzzRandom& random);
 
-// Groups of one to three ops; each with steps left to the scheduler or a handful of random ones, legal or not; now and then
-// several variants.
+// Groups of one to three ops, their steps left to the scheduler or none; now and then several variants.
 Recipe random_recipe(const FuzzProgram& program, FuzzRandom& random);
 
 }  // namespace facet

@@ -126,10 +126,34 @@ class Maker {
                          list(std::vector<std::string>(indices.begin(), indices.end() - static_cast<long>(reduced.size()))) +
                          "] = " + value + where + ranges));
     ops_.items.push_back(std::move(op));
-    // The initialisation of a reduction stands between its outer loops and the reduction's own.
-    made_.statements.push_back({name, indices, in, indices.size() - reduced.size()});
+    made_.ops.push_back(name);
     used_.clear();
     values_.push_back({name, std::vector<std::string>(shape.begin(), shape.end() - static_cast<long>(reduced.size()))});
+    results_.push_back(name);
+  }
+
+  // A scalar of the innermost block between two statements.
+  void scoped(const std::string& name, const Value& base) {
+    std::string open, subscript;
+    for (std::size_t d = 0; d < base.shape.size(); ++d) {
+      const std::string& i = kIndices[d];
+      subscript += "[" + i + "]";
+      open += "for (int " + i + " = 0; " + i + " < " + base.shape[d] + "; " + i + "++) ";
+    }
+    const std::string from = base.name + subscript;
+    loops_op(name, base,
+             {open + "{ int v = " + combine(from, "3", kPlainForms) + "; " + name + subscript + " = " +
+              combine("v", from, kPlainForms) + "; }"});
+  }
+
+  void loops_op(const std::string& name, const Value& base, const std::vector<std::string>& code) {
+    JsonValue op = JsonValue::object();
+    op.add("op", JsonValue::of("loops")).add("in", JsonValue::array_of({base.name, "N"})).add("out", JsonValue::of(name));
+    op.add("code", JsonValue::array_of(code));
+    ops_.items.push_back(std::move(op));
+    tensors_.add(name, declaration(base.shape));
+    made_.ops.push_back(name);
+    values_.push_back({name, base.shape});
     results_.push_back(name);
   }
 
@@ -137,7 +161,7 @@ class Maker {
     const std::string name = "t" + std::to_string(number);
     const Value base = random_.pick(values_);
     const std::vector<std::string> indices(kIndices.begin(), kIndices.begin() + static_cast<long>(base.shape.size()));
-    const int kind = random_.below(11);
+    const int kind = random_.below(12);
     if (kind == 10 && base.shape.size() == 2 && contraction(name, base)) return;
     if (kind < 3 || base.shape.empty()) {
       compute(name, base.shape, indices, {}, combine(read(base.shape, indices), read(base.shape, indices)), "");
@@ -147,6 +171,8 @@ class Maker {
       const std::string left = padded(base, indices);
       used_.push_back(base.name);
       compute(name, base.shape, indices, {}, combine(left, read(base.shape, indices)), "");
+    } else if (kind == 11) {
+      scoped(name, base);
     } else {
       recurrence(name, base);
     }
@@ -187,16 +213,9 @@ class Maker {
     std::string sweep = open;
     const std::size_t at = sweep.rfind("= 0;");
     sweep.replace(at, 4, "= 1;");
-    JsonValue op = JsonValue::object();
-    op.add("op", JsonValue::of("loops")).add("in", JsonValue::array_of({base.name, "N"})).add("out", JsonValue::of(name));
-    op.add("code", JsonValue::array_of(
-                       {open + name + subscript + " = " + base.name + subscript + ";",
-                        sweep + name + subscript + " = " + combine(name + subscript, name + before, kPlainForms) + ";"}));
-    ops_.items.push_back(std::move(op));
-    tensors_.add(name, declaration(base.shape));
-    made_.statements.push_back({name, loops, {base.name}, loops.size()});
-    values_.push_back({name, base.shape});
-    results_.push_back(name);
+    loops_op(name, base,
+             {open + name + subscript + " = " + base.name + subscript + ";",
+              sweep + name + subscript + " = " + combine(name + subscript, name + before, kPlainForms) + ";"});
   }
 
   FuzzRandom& random_;

@@ -1,13 +1,9 @@
 // Integers only, so equality is exact.
 #include "src/driver/fuzz_try.hpp"
 
-#include <algorithm>
-
 #include "codegen/cuda/map.hpp"
 #include "codegen/passes/passes.hpp"
 #include "src/driver/execute.hpp"
-#include "src/driver/fuzz_maker.hpp"
-#include "src/driver/replay.hpp"
 #include "src/frontend/json.hpp"
 #include "src/run/inputs.hpp"
 #include "src/run/interpret/interpret.hpp"
@@ -17,41 +13,7 @@ namespace facet {
 
 namespace {
 
-constexpr std::int64_t kReplaySteps = 2000000;  // more is replayed as two instances
-constexpr std::int64_t kMaxSteps = 50000000;    // of the interpreter; a program here takes some thousands
-
-// Takes out the step that `pointer` names or lies in; false when it names none. Pointers are those of the recipe as read.
-bool drop_step(Recipe* recipe, const std::string& pointer, std::string* verb) {
-  for (Variant& v : recipe->variants)
-    for (Group& g : v.groups)
-      for (std::size_t i = 0; i < g.steps.size(); ++i) {
-        const std::string& at = g.steps[i].place.pointer;
-        if (pointer.compare(0, at.size(), at) != 0 || (pointer.size() > at.size() && pointer[at.size()] != '/')) continue;
-        *verb = g.steps[i].verb;
-        g.steps.erase(g.steps.begin() + static_cast<long>(i));
-        return true;
-      }
-  return false;
-}
-
-// "" or why the witness is not real.
-std::string replay_witness(const FuzzPair& pair, const LegalReport& legal, FuzzTally* tally) {
-  const ReplayReport replay = run_replay(pair.loaded.program, legal, pair.seed, kReplaySteps);
-  ++tally->witnesses;
-  if (!replay.ran && replay.why_not.rfind("internal error", 0) == 0) return replay.why_not;
-  if (!replay.ran) {
-    ++tally->not_replayed[replay.why_not];
-    return "";
-  }
-  if (!replay.real && !legal.replay->order_changes) {  // the place changes, but this pair's value is found all the same
-    ++tally->not_replayed["the value is the same in its other place"];
-    return "";
-  }
-  if (!replay.real) return "a witness is not real: " + legal.message + "\n" + to_text(replay, legal);
-  ++tally->real;
-  tally->same_value += replay.differs ? 0 : 1;
-  return "";
-}
+constexpr std::int64_t kMaxSteps = 50000000;  // of the interpreter; a program here takes some thousands
 
 }  // namespace
 
@@ -79,43 +41,11 @@ Result<FuzzPair> fuzz_pair(const std::string& program_text, Recipe recipe, const
   return pair;
 }
 
-Result<FuzzPair> random_pair(std::uint64_t seed, const Machine& machine, bool for_cpu) {
-  FuzzRandom random(seed);
+Result<FuzzPair> random_pair(std::uint64_t seed, FuzzRandom& random, const Machine& machine, bool for_cpu) {
   const FuzzProgram made = random_program(random);
-  // Through the reader, for the places of the steps.
-  Result<Recipe> recipe = read_recipe(to_json(random_recipe(made, random)), "recipe");
-  if (!recipe) return recipe.errors();
-  for (Variant& v : recipe->variants)
-    for (Group& g : v.groups)
-      if (for_cpu)
-        g.steps.erase(std::remove_if(g.steps.begin(), g.steps.end(), [](const Step& s) { return s.verb == "map_gpu"; }),
-                      g.steps.end());
-  Result<FuzzPair> pair = fuzz_pair(made.json, std::move(*recipe), {}, seed, machine);
+  Result<FuzzPair> pair = fuzz_pair(made.json, random_recipe(made, random), {}, seed, machine);
   if (pair && !for_cpu && seed % 2 != 0) pair->options.target = "cuda";  // holes are completed for it
   return pair;
-}
-
-std::string keep_legal_steps(FuzzPair* pair, FuzzTally* tally) {
-  ScheduleOptions judged = pair->options;
-  judged.replay = true;
-  judged.repair = false;
-  for (;;) {
-    const Result<LegalReport> legal = check_recipe(pair->loaded.program, pair->recipe, judged);
-    if (legal && legal->legal) break;
-    if (!legal && failure_of(legal.errors()[0].code) == Failure::kInternal) return to_text(legal.errors());
-    const std::string pointer = legal ? legal->step : legal.errors()[0].place.pointer;
-    const std::string reason = legal ? legal->reason : code_name(legal.errors()[0].code);
-    std::string verb;
-    if (!drop_step(&pair->recipe, pointer, &verb))
-      return "a complaint names no step: " + (legal ? legal->message : to_text(legal.errors()));
-    ++tally->refused[verb + ": " + reason];
-    if (!legal || !legal->has_violation) continue;
-    if (std::string what = replay_witness(*pair, *legal, tally); !what.empty()) return what;
-  }
-  for (const Variant& v : pair->recipe.variants)
-    for (const Group& g : v.groups)
-      for (const Step& s : g.steps) ++tally->accepted[s.verb];
-  return "";
 }
 
 Result<FuzzTrees> fuzz_trees(const FuzzPair& pair) {

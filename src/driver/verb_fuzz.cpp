@@ -1,13 +1,15 @@
 // fuzz: random programs under random recipes against the reference; exact equality on integers.
 //
-// Every step of a recipe is tried once: a refused one counts by kind and reason and is taken out, so that what remains is legal
-// and must give the reference's numbers: interpreted as loop trees and, with --compiled, as kernels on 1 and 2 threads. A miss
-// is shrunk (steps dropped while it stays a miss) and printed with its seed, program and recipe.
+// Every step is tried once: a refused one counts by kind and reason and is left out, so that what remains is legal and must
+// give the reference's numbers: interpreted as loop trees and, with --compiled, as kernels on 1 and 2 threads. Every answer is
+// held against a count of instances at small sizes. A miss is shrunk (steps dropped while it stays a miss) and printed with its
+// seed, program and recipe.
 #include <exception>
 #include <map>
+#include <utility>
 
 #include "src/driver/fuzz_compiled.hpp"
-#include "src/driver/fuzz_try.hpp"
+#include "src/driver/fuzz_grow.hpp"
 #include "src/driver/machines.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/json.hpp"
@@ -18,6 +20,9 @@ namespace {
 
 // Pairs in one translation unit: about a second of compiling.
 constexpr std::size_t kBatch = 40;
+
+// More refusals in a hundred that counting contradicts are a fault: a few are values that nobody reads.
+constexpr std::int64_t kMostDoubts = 5;
 
 struct Miss {
   FuzzPair pair;
@@ -42,7 +47,8 @@ class Fuzzer {
 
  private:
   void one(std::uint64_t seed) {
-    Result<FuzzPair> made = random_pair(seed, machine_, options_.compiled);
+    FuzzRandom random(seed);
+    Result<FuzzPair> made = random_pair(seed, random, machine_, options_.compiled);
     if (!made) {
       FuzzPair nothing;
       nothing.seed = seed;
@@ -51,10 +57,14 @@ class Fuzzer {
     FuzzPair pair = std::move(*made);
     std::string what;
     try {  // a broken invariant is a miss like any other: the pair is what its finder needs
-      what = keep_legal_steps(&pair, &tally_);
-      if (what.empty()) what = interpreted(pair, &batch_);
-      if (what.empty()) return;
-      shrink(&pair, [&](const FuzzPair& p) { return !interpreted(p, nullptr).empty(); });
+      what = grow_steps(&pair, random, options_.compiled, &tally_);
+      if (what.empty()) {
+        what = interpreted(pair, &batch_);
+        if (what.empty()) return;
+        shrink(&pair, [&](const FuzzPair& p) { return !interpreted(p, nullptr).empty(); });
+      } else if (!count_steps(pair).empty()) {
+        shrink(&pair, [](const FuzzPair& p) { return !count_steps(p).empty(); });
+      }
     } catch (const std::exception& e) { what = std::string("an exception: ") + e.what(); }
     misses_.push_back({std::move(pair), what});
   }
@@ -67,24 +77,36 @@ class Fuzzer {
     return what.empty() && batch && options_.compiled ? batch->add(pair, trees->cpu) : what;
   }
 
-  // Drops steps as long as the recipe stays legal and a miss.
+  // Drops steps and rewrites as long as the recipe stays legal and a miss.
   template <class StaysAMiss>
   static void shrink(FuzzPair* pair, const StaysAMiss& stays_a_miss) {
-    for (bool smaller = true; smaller;) {
-      smaller = false;
+    bool smaller = true;
+    const auto all = [&](std::vector<Step> Group::*list) {
       for (std::size_t v = 0; v < pair->recipe.variants.size(); ++v)
         for (std::size_t g = 0; g < pair->recipe.variants[v].groups.size(); ++g)
-          for (std::size_t i = 0; i < pair->recipe.variants[v].groups[g].steps.size();) {
-            FuzzPair tried = *pair;
-            std::vector<Step>& steps = tried.recipe.variants[v].groups[g].steps;
-            steps.erase(steps.begin() + static_cast<long>(i));
-            const Result<LegalReport> legal = check_recipe(tried.loaded.program, tried.recipe, tried.options);
-            const bool drop = legal && legal->legal && stays_a_miss(tried);
-            if (drop) *pair = std::move(tried);
-            smaller = smaller || drop;
-            i += drop ? 0 : 1;
-          }
+          smaller = shrink_list(pair, v, g, list, stays_a_miss) || smaller;
+    };
+    while (std::exchange(smaller, false)) {
+      all(&Group::steps);
+      all(&Group::rewrites);
     }
+  }
+
+  // The last ones first: what others stand on goes after them.
+  template <class StaysAMiss>
+  static bool shrink_list(FuzzPair* pair, std::size_t v, std::size_t g, std::vector<Step> Group::*list,
+                          const StaysAMiss& stays_a_miss) {
+    bool dropped = false;
+    for (std::size_t i = (pair->recipe.variants[v].groups[g].*list).size(); i-- > 0;) {
+      FuzzPair tried = *pair;
+      std::vector<Step>& steps = tried.recipe.variants[v].groups[g].*list;
+      steps.erase(steps.begin() + static_cast<long>(i));
+      const Result<LegalReport> legal = check_recipe(tried.loaded.program, tried.recipe, tried.options);
+      if (!legal || !legal->legal || !stays_a_miss(tried)) continue;
+      *pair = std::move(tried);
+      dropped = true;
+    }
+    return dropped;
   }
 
   Result<Done> run_batch() {
@@ -148,11 +170,27 @@ Outcome Fuzzer::outcome() const {
                   " with the same value by chance)\n";
   for (const auto& [why, count] : tally_.not_replayed)
     outcome.text += "  not replayed: " + std::to_string(count) + ": " + why + "\n";
+  const std::int64_t doubts = sum_of(tally_.doubts);
+  outcome.text += "  counted at small sizes: " + std::to_string(tally_.counted_acceptances) + " acceptances, " +
+                  std::to_string(tally_.counted_refusals) + " refusals, of which " + std::to_string(doubts) +
+                  " break nothing\n";
+  for (const auto& [name, count] : tally_.doubts) outcome.text += "  in doubt: " + std::to_string(count) + ": " + name + "\n";
+  for (const auto& [why, count] : tally_.not_counted)
+    outcome.text += "  not counted: " + std::to_string(count) + ": " + why + "\n";
+  if (doubts * 100 > tally_.counted_refusals * kMostDoubts) {
+    outcome.status = 1;
+    for (const std::string& d : tally_.doubtful) outcome.text += "DOUBT at " + d;
+  }
   outcome.json.add("count", JsonValue::of(options_.count)).add("compiled", JsonValue::of(options_.compiled));
   outcome.json.add("accepted", counts_json(tally_.accepted)).add("refused", counts_json(tally_.refused));
   JsonValue witnesses = JsonValue::object();
   witnesses.add("count", JsonValue::of(tally_.witnesses)).add("real", JsonValue::of(tally_.real));
   witnesses.add("same_value", JsonValue::of(tally_.same_value)).add("not_replayed", counts_json(tally_.not_replayed));
+  JsonValue counted = JsonValue::object();
+  counted.add("acceptances", JsonValue::of(tally_.counted_acceptances)).add("refusals", JsonValue::of(tally_.counted_refusals));
+  counted.add("doubts", counts_json(tally_.doubts)).add("not_counted", counts_json(tally_.not_counted));
+  counted.add("doubtful", JsonValue::array_of(tally_.doubtful));
+  outcome.json.add("counted", std::move(counted));
   outcome.json.add("witnesses", std::move(witnesses)).add("misses", std::move(misses));
   return outcome;
 }

@@ -109,15 +109,20 @@ TEST(Holes, TheWholeRest) {
 TEST(Holes, TheChoiceFollowsTheMachine) {
   const std::string sunk = std::string(kApart) + R"({"do": "interchange", "statement": "c", "order": ["i", "k", "j"]},
     {"do": "vectorize", "statement": "c", "loop": "j", "width": "?"})";
-  const auto width_on = [&](int vector_bytes) {
+  const auto width_on = [&](int vector_bytes, double gb_s) {
     Machine m = machine();
     m.cpu.vector_bytes = vector_bytes;
+    m.cpu.copy_gb_s = gb_s;
+    for (CacheLevel& level : m.cpu.caches) level.read_gb_s = gb_s;
     const Completed c = complete(product(), sunk, m);
     EXPECT_EQ(c.steps.size(), 3U) << to_text(c.errors);
     return c.steps.size() == 3 ? std::get<std::int64_t>(c.steps[2].arguments.at("width").value) : 0;
   };
-  EXPECT_EQ(width_on(16), 4);
-  EXPECT_GT(width_on(64), 4) << "as wide as helps: at some width the caches take the time";
+  constexpr double kKeepsUp = 1e5;
+  EXPECT_EQ(width_on(16, kKeepsUp), 4);
+  EXPECT_EQ(width_on(32, kKeepsUp), 8);
+  EXPECT_EQ(width_on(64, kKeepsUp), 16);
+  EXPECT_LT(width_on(64, 1), 16) << "where the caches take the time, wider vectors bring nothing";
 }
 
 TEST(Holes, WhatFixingCostsIsSaid) {

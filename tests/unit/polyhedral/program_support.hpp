@@ -62,4 +62,18 @@ inline std::string loops_text(const Program& p, const std::string& steps) {
   return s.ok() ? to_text(s->loops) : "";
 }
 
+// The lines of the last kernel, without comments: copies of updated inputs stand before it.
+inline std::string last_kernel(const std::string& text) {
+  std::string out;
+  std::size_t at = text.find('\n', text.rfind("kernel ")) + 1;
+  while (at < text.size()) {
+    const std::size_t end = text.find('\n', at);
+    std::string line = text.substr(at, end - at);
+    if (const std::size_t hash = line.find("  #"); hash != std::string::npos) line.resize(hash);
+    out += line + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
 }  // namespace facet

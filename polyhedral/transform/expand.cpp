@@ -1,0 +1,201 @@
+// expand: an intermediate array gets a copy for each iteration of a loop, as one more dimension.
+//
+//     for i { t = a[i];                          for i { t.each[i] = a[i];
+//             b[i] = t * 2 }          -->                b[i] = t.each[i] * 2 }                     expand t at i
+//
+// Iterations that write one place one after another need not wait for each other any more: the loop may be distributed, fused
+// with others, run backwards or in parallel. The inverse, with less memory and the same effect on order as long as all uses
+// stay in one iteration, is `contract`. Known elsewhere as scalar expansion, array expansion, privatisation by renaming.
+//
+// A scalar of a block has a value for each iteration already, of which one place keeps the last: it gets a place for each
+// iteration of the loop, and its name stays.
+//
+// With f the loop's value for a statement, low and high its bounds over all uses, the array's accesses become
+// t.each[f - low, ..] in an array of high - low + 1 copies. Dependences through the array hold between instances with the same
+// f only; a flow, or a reduction, between different ones has lost its value, and legality refuses it with these instances.
+// Refuses arrays that exist outside the group, uses outside the loop, arrays in buffers, bounds that are no single expression.
+// Source: Feautrier, Array expansion, ICS 1988.
+#include <algorithm>
+
+#include "polyhedral/affine.hpp"
+#include "polyhedral/storage.hpp"
+#include "polyhedral/transform/transform.hpp"
+
+namespace facet {
+
+namespace {
+
+class Expander {
+ public:
+  Expander(const Schedule& schedule, Arguments& args, const Array& array, TreePtr loop)
+      : schedule_(schedule), args_(args), array_(array), loop_(std::move(loop)), next_(schedule) {}
+
+  Schedule run() {
+    check();
+    if (ok() && array_.scalar) return with_places();
+    if (ok()) find_bounds();
+    if (!ok()) return schedule_;
+    scop_ = std::make_shared<Scop>(*schedule_.scop);
+    declare();
+    for (const int s : users_) rename(s);
+    next_.scop = scop_;
+    next_.dependences = std::make_shared<const Dependences>(divided());
+    std::erase_if(next_.storage, [&](const StorageMap& m) { return m.array == array_.name; });
+    return std::move(next_);
+  }
+
+ private:
+  bool ok() const { return !args_.problem(); }
+
+  static bool uses(const Statement& st, const std::string& array) {
+    return st.target == array ||
+           std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+  }
+
+  void check() {
+    const std::string quoted = "'" + array_.name + "'";
+    if (array_.external || array_.live_out)
+      args_.refuse(quoted + " exists outside the group: " + (array_.external ? "it is an input of it" : "it is used after it"));
+    for (const StorageMap& m : schedule_.storage)
+      if (m.array == array_.name && (m.kind == StorageMap::Kind::kPromote || !m.sizes.empty()))
+        args_.refuse(quoted + " is contracted or promoted already", {"expand first"});
+    if (padded_reads(schedule_, array_.name, -1))
+      args_.refuse(quoted + " is read with a padding value, which needs the whole array's bounds");
+    for (const int s : statements_of(schedule_.tree)) {
+      const Statement& st = schedule_.statement(s);
+      if (!uses(st, array_.name)) continue;
+      users_.push_back(s);
+      if (!contains(loop_, s)) return args_.refuse("'" + st.name + "' uses " + quoted + " outside the loop");
+      if (isl_pw_aff_isa_aff(loop_->member.at(s).get()) != isl_bool_true)
+        return args_.refuse("the loop's value for '" + st.name + "' is no single expression");
+    }
+    if (users_.empty()) args_.refuse(quoted + " is not used in the loop");
+  }
+
+  Schedule with_places() {
+    std::erase_if(next_.storage, [&](const StorageMap& m) { return m.array == array_.name; });
+    int outer = -1;
+    for (const TreePtr& l : loops_around(schedule_.tree, users_[0])) {
+      if (l == loop_) break;
+      outer = l->id;
+    }
+    if (outer >= 0) next_.storage.push_back(contracted(schedule_, array_.name, outer));
+    return std::move(next_);
+  }
+
+  void find_bounds() {
+    std::optional<isl::map> values;  // { [] -> [f] }
+    for (const int s : users_) {
+      const isl::set& domain = schedule_.statement(s).domain;
+      const isl::map mine = map_to_values(domain, {}).reverse().apply_range(map_to_values(domain, {loop_->member.at(s)}));
+      values = values ? values->unite(mine) : mine;
+    }
+    const std::optional<DimensionBounds> bounds = dimension_bounds(*values, 0);
+    if (!bounds) return args_.refuse("the loop has no single bounds: it is not known how many copies there are");
+    low_ = expr_of(bounds->low, {});
+    copies_ = idx_add(idx_sub(expr_of(bounds->high, {}), low_), idx(1));
+  }
+
+  void declare() {
+    name_ = array_.name + ".each";
+    for (int i = 2; scop_->arrays.count(name_); ++i) name_ = array_.name + ".each" + std::to_string(i);
+    Array a = array_;
+    a.name = name_;
+    a.extents.insert(a.extents.begin(), copies_);
+    scop_->arrays.erase(array_.name);
+    scop_->arrays[name_] = std::move(a);
+  }
+
+  Statement& statement(int s) {
+    const int n = static_cast<int>(scop_->statements.size());
+    return s < n ? scop_->statements[static_cast<std::size_t>(s)] : next_.copies[static_cast<std::size_t>(s - n)];
+  }
+
+  // The copy that an instance uses.
+  ExprPtr copy_of(const Statement& st, int s) const {
+    std::vector<ExprPtr> instance;
+    for (const std::string& i : st.iterators) instance.push_back(index(i));
+    return idx_sub(expr_of(loop_->member.at(s).as_aff(), instance), low_);
+  }
+
+  void rename(int s) {
+    Statement& st = statement(s);
+    const ExprPtr copy = copy_of(st, s);
+    const isl::pw_aff low =
+        read_pw_aff(parameter_prefix(scop_->symbols) + "{ " + tuple_text(statement_id(st.name), st.iterators.size()) +
+                    " -> [(" + *isl_text(low_, {}) + ")] }");
+    const isl::map at = map_to_values(st.domain, {loop_->member.at(s).sub(low)});
+    const auto moved = [&](Access& a) {
+      if (a.array != array_.name) return;
+      a.array = name_;
+      a.relation = with_flat_range(at, a.relation, array_id(name_));
+      a.whole = with_flat_range(at, a.whole, array_id(name_));
+    };
+    moved(st.write);
+    for (Access& a : st.reads) moved(a);
+    if (st.target == array_.name) {
+      st.target = name_;
+      st.subscripts.insert(st.subscripts.begin(), copy);
+    }
+    st.value = rewrite(st.value, [&](const ExprPtr& e) -> ExprPtr {
+      if (e->op != Op::kRead || e->name != array_.name) return e;
+      Expr changed = *e;
+      changed.name = name_;
+      changed.args.insert(changed.args.begin(), copy);
+      return std::make_shared<const Expr>(std::move(changed));
+    });
+  }
+
+  Dependences divided() {
+    Dependences kept;
+    for (const Dependence& d : *schedule_.dependences) {
+      if (d.array != array_.name) {
+        kept.push_back(d);
+        continue;
+      }
+      const isl::map same =
+          d.relation.intersect(compare_map(loop_->member.at(d.source), Compare::kEqual, loop_->member.at(d.sink)));
+      if (!same.is_empty()) kept.push_back(make_dependence(d.kind, d.source, d.sink, name_, same));
+      if (d.kind != DependenceKind::kFlow && d.kind != DependenceKind::kReduction) continue;
+      const isl::map lost = d.relation.subtract(same);
+      if (!lost.is_empty()) next_.lost.push_back(make_dependence(d.kind, d.source, d.sink, d.array, lost));
+    }
+    return kept;
+  }
+
+  const Schedule& schedule_;
+  Arguments& args_;
+  const Array& array_;
+  TreePtr loop_;
+  Schedule next_;
+  std::shared_ptr<Scop> scop_;
+  std::vector<int> users_;
+  ExprPtr low_, copies_;
+  std::string name_;
+};
+
+Schedule apply(const Schedule& schedule, Arguments& args) {
+  const Array* const array = args.array();
+  const int s = args.statement();
+  const TreePtr loop = args.loop(s, args.text("at"));
+  if (args.problem() || !loop) return schedule;
+  return Expander(schedule, args, *array, loop).run();
+}
+
+}  // namespace
+
+extern const Transform kExpand;
+const Transform kExpand = {
+    "expand",
+    "An intermediate array gets a copy for each iteration of a loop: T becomes T.each, with one more dimension. A scalar of a "
+    "block gets a place for each iteration.",
+    {{"array", "array", true, "the array, used inside the loop only"},
+     {"statement", "statement", true, "a statement inside the loop"},
+     {"at", "loop", true, "the loop whose iterations get copies of their own"}},
+    apply,
+    {"for i { t = a[i]; b[i] = t * 2 }", "for i { t.each[i] = a[i]; b[i] = t.each[i] * 2 }",
+     "scalar and array expansion, privatisation by renaming; `contract` is the inverse",
+     "arrays that exist outside the group, uses outside the loop, arrays in buffers; illegal where a value reaches another "
+     "iteration"}};
+
+}  // namespace facet

@@ -42,7 +42,7 @@ void JsonReader::complain_all(const Diagnostics& diagnostics) {
 }
 
 bool JsonReader::fields(const JsonValue& v, const std::string& what, const std::vector<std::string>& needed,
-                        const std::vector<std::string>& optional) {
+                        const std::vector<std::string>& optional, const std::string& home) {
   if (!v.is(JsonValue::Kind::kObject)) {
     complain(Code::kWrongType, v, {what, "an object", kind_text(v)});
     return false;
@@ -52,7 +52,11 @@ bool JsonReader::fields(const JsonValue& v, const std::string& what, const std::
   for (const JsonMember& m : v.members) {
     if (std::find(known.begin(), known.end(), m.key) != known.end()) continue;
     std::vector<std::string> notes = did_you_mean(m.key, known);
-    if (notes.empty()) notes.push_back("the fields of " + what + " are " + quoted_list(known));
+    if (notes.empty()) {
+      notes.push_back("the fields of " + what + " are " + quoted_list(known));
+      if (!home.empty() && is_name(m.key))
+        notes.push_back("an attribute stands in \"" + home + "\": \"" + home + "\": {\"" + m.key + "\": ...}");
+    }
     complain_at(diagnose(Code::kUnknownField, document_.place_of_key(m), {m.key, what}, std::move(notes)));
   }
   for (const std::string& key : needed)

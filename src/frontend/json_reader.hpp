@@ -25,9 +25,9 @@ class JsonReader {
   Diagnostics take() { return std::move(complaints_); }
 
   // Complains about members outside `known` (with the nearest known one) and about absent members of `needed`.
-  // False if `v` is not an object at all.
+  // A member that may belong into the object `home` instead ("attrs") is told so. False if `v` is not an object at all.
   bool fields(const JsonValue& v, const std::string& what, const std::vector<std::string>& needed,
-              const std::vector<std::string>& optional = {});
+              const std::vector<std::string>& optional = {}, const std::string& home = "");
 
   // The value, or nothing after a complaint; `what` names it: "\"min\" of symbol N".
   std::optional<std::int64_t> integer(const JsonValue& v, const std::string& what);

@@ -79,7 +79,7 @@ class OpsReader {
       for (const char* field : {"def", "inout", "code", "file", "source"})
         if (const JsonValue* misplaced = v.find(field))
           r_.json.complain(Code::kWrongField, *misplaced, {field, std::string(field) == "def" ? "compute" : "loops"});
-      r_.json.fields(v, what, {"op", "out"}, {"in", "attrs", "def", "inout", "code", "file", "source"});
+      r_.json.fields(v, what, {"op", "out"}, {"in", "attrs", "def", "inout", "code", "file", "source"}, "attrs");
     }
   }
 

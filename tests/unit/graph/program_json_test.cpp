@@ -104,5 +104,14 @@ TEST(ProgramJson, Sha256KnownAnswers) {
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
+TEST(ProgramJson, AnAttributeBesideTheFieldsIsSentHome) {
+  const Result<Program> p =
+      read_program(R"({"facet": 1, "name": "p", "tensors": {"x": {"dtype": "f32", "shape": [4]}}, "inputs": ["x"],
+    "ops": [{"op": "softmax", "in": ["x"], "out": "y", "axis": -1}], "outputs": ["y"]})",
+                   "p.json");
+  ASSERT_FALSE(p.ok());
+  EXPECT_NE(to_text(p.errors()).find("\"attrs\": {\"axis\": ...}"), std::string::npos) << to_text(p.errors());
+}
+
 }  // namespace
 }  // namespace facet

@@ -32,6 +32,9 @@ struct Trial::State {
 
 namespace {
 
+// For one step: isl's scheduler may take minutes where its integer programs are unlucky.
+constexpr std::chrono::seconds kStepTime{5};
+
 bool boxed(const StorageMap& m) { return m.kind == StorageMap::Kind::kPromote || !m.sizes.empty(); }
 
 class Viewer {
@@ -209,7 +212,9 @@ std::vector<std::string> Trial::dimensions(const std::string& array, int stateme
 }
 
 TrialVerdict Trial::attempt(const Step& step) {
-  StepOutcome outcome = apply_step(state_->current, step, state_->budget);
+  Budget budget = state_->budget;
+  budget.deadline = std::chrono::steady_clock::now() + kStepTime;
+  StepOutcome outcome = apply_step(state_->current, step, budget);
   if (outcome.schedule) {
     state_->current = std::move(*outcome.schedule);
     return {true, "", "", {}};

@@ -9,10 +9,10 @@
 //
 // A requested loop runs to its full constant extent, past the end of the domain, where that cannot be seen: it stores to local
 // tiles only; every access to such a tile in the kernel stands in a loop of the same bounds and names the same place from its
-// iterator, so that what lies past the end is touched by widened iterations alone; and all its reads, packed buffers with room
-// to the full extent say, stay inside their buffers. In a loop of a GPU block a plain store's reads that may leave their
-// buffers are padded: a tile of the block starts everywhere, then its updates need no guards. Without it a tile has up to five
-// versions (full, partial in either axis, remainder rows), which cost compile time and run the edges at a fraction of the
+// iterator, so that what lies past the end is touched by widened iterations alone; and all its stores and reads, packed buffers
+// with room to the full extent say, stay inside their buffers. In a loop of a GPU block a plain store's reads that may leave
+// their buffers are padded: a tile of the block starts everywhere, then its updates need no guards. Without it a tile has up to
+// five versions (full, partial in either axis, remainder rows), which cost compile time and run the edges at a fraction of the
 // speed. peel takes what is refused here. Known elsewhere as padding of partial tiles in BLIS micro-kernels, overcomputation.
 #include "codegen/passes/tiles.hpp"
 
@@ -160,7 +160,9 @@ class Widening {
         continue;
       }
       const Store* s = as<Store>(node);
-      if (!s || s->atomic || s->mask || !stays_in_tile(*s, axis) || !reads_fit(*s, axis, facts)) return false;
+      if (!s || s->atomic || s->mask || !stays_in_tile(*s, axis) || !is_inside(s->buffer, s->subscripts, facts) ||
+          !reads_fit(*s, axis, facts))
+        return false;
     }
     return true;
   }
@@ -170,10 +172,14 @@ class Widening {
     walk(s.value, [&](const Expr& e) {
       if (e.op != Op::kRead) return;
       if (can_pad(e, axis, s)) return;
-      const Buffer* buffer = context_.find(e.name);
-      good = good && buffer && !e.pad && !e.mask && facts.inside(e.args, extents_of(*buffer));
+      good = good && !e.pad && !e.mask && is_inside(e.name, e.args, facts);
     });
     return good;
+  }
+
+  bool is_inside(const std::string& name, const std::vector<ExprPtr>& subscripts, const Facts& facts) const {
+    const Buffer* buffer = context_.find(name);
+    return buffer && facts.inside(subscripts, extents_of(*buffer));
   }
 
   // In the words of the simplified tree.

@@ -2,16 +2,21 @@
 //
 //     read below `at`      for kt { B.tile.copy: B_tile[..] = B[k, j];  .. C[i, j] += A[i, k] * B_tile[..] }
 //     written below `at`   for ir { C_tile[..] = 0;  .. C_tile[..] += ..;  C.tile.store: C[i, j] = C_tile[..] }
-//     promote_result.cpp no `at`              B.packed.copy: B_packed[..] = B[k, j];  for .. C[i, j] += A[i, k] * B_packed[..]
-//     promote_whole.cpp
+//                          (promote_result.cpp)
+//     no `at`              B.packed.copy: B_packed[..] = B[k, j];  for .. C[i, j] += A[i, k] * B_packed[..]
+//                          (promote_whole.cpp)
 //
 // The copy is an ordinary statement whose domain holds the values of the loops down to `at` and the element; its loops are
 // named after the array's dimensions by the statement's loops (or d0, d1, ..) and can be tiled, parallelised and vectorised.
 // What it owes to readers and writers is in the dependences that the step adds, so that later steps are judged with it. The
 // footprint is covered by construction: the copy's domain is the footprint, its box isl's fixed box hull. With `fill` the
 // domain is the whole box: elements that the array does not have get the padding value of the reads, else zero, so that readers
-// may run past the array's end (register tiles without code for partial ones) and padded reads become plain ones. Known
-// elsewhere as packing (BLIS), cache read and cache write (TVM), shared-memory staging. Refuses: an array both read from
+// may run past the array's end (register tiles without code for partial ones) and padded reads become plain ones.
+//
+// Parts may stand inside each other: the inner one is copied from the outer one (and stored to it), readers take the nearest. A
+// statement that joins the loop later goes past the part, for whose elements it was not made, to the array.
+//
+// Known elsewhere as packing (BLIS), cache read and cache write (TVM), shared-memory staging. Refuses: an array both read from
 // outside and written below `at`; a dimension without a constant size (tile the loop that walks it first). Source: Verdoolaege
 // et al., PPCG, TACO 2013, section 6.
 #include <algorithm>

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <set>
 
-#include "facet/expr_walk.hpp"
 #include "src/run/inputs.hpp"
 #include "src/run/interpret/interpret.hpp"
 
@@ -57,54 +56,6 @@ HostTensors start_values(const LoopProgram& loops, const Program& program, const
   return values;
 }
 
-// A buffer that is used where nothing declares it; "" when there is none.
-class OutsideItsLoop {
- public:
-  static std::string first(const LoopProgram& loops) {
-    OutsideItsLoop search;
-    for (const Buffer& b : loops.buffers) search.known_.insert(b.name);
-    for (const Kernel& k : loops.kernels) search.list(k.body);
-    return search.found_;
-  }
-
- private:
-  void list(const LoopList& body) {
-    const std::set<std::string> outside = known_;
-    for (const LoopPtr& l : body) {
-      if (const auto* a = std::get_if<Allocate>(&l->node)) {
-        known_.insert(a->buffer.name);
-      } else if (const auto* s = std::get_if<Store>(&l->node)) {
-        use(s->buffer);
-        for (const ExprPtr& e : s->subscripts) reads(e);
-        reads(s->value);
-      } else if (const auto* i = std::get_if<If>(&l->node)) {
-        reads(i->condition);
-        list(i->then);
-        list(i->otherwise);
-      } else if (const auto* f = std::get_if<For>(&l->node)) {
-        list(f->body);
-      }
-    }
-    known_ = outside;
-  }
-  void reads(const ExprPtr& e) {
-    walk(e, [&](const Expr& x) {
-      if (x.op == Op::kRead) use(x.name);
-    });
-  }
-  void use(const std::string& buffer) {
-    if (found_.empty() && known_.count(buffer) == 0) found_ = buffer;
-  }
-
-  std::set<std::string> known_;
-  std::string found_;
-};
-
-std::string outside_its_loop(const std::string& which) {
-  return "in the refused order a buffer is used outside the loop that it belongs to" + which +
-         ": its values are gone there, so there is nothing to run";
-}
-
 std::string number_text(const HostTensor& t, std::int64_t i) {
   if (!is_float(t.dtype)) return std::to_string(t.get_int(i));
   char text[40];
@@ -120,7 +71,10 @@ std::string run_order(const LoopProgram& loops, const Program& program, const Re
   options.max_steps = max_steps;
   options.detect_races = false;
   const Result<InterpretReport> ran = interpret(loops, replay.sizes, values, options);
-  if (!ran) return ran.errors()[0].code == Code::kLoopTreeMeaningless ? outside_its_loop("") : ran.errors()[0].message;
+  if (!ran && ran.errors()[0].code == Code::kLoopTreeMeaningless)
+    return "in the refused order a buffer is used outside the loop that it belongs to, so there is nothing to run: " +
+           ran.errors()[0].message;
+  if (!ran) return ran.errors()[0].message;
   std::set<std::string> unwritten;  // probes that met memory without a value, or none at all
   for (const Finding& f : ran->findings)
     if (f.kind == Finding::Kind::kUninitialised || f.kind == Finding::Kind::kOutOfBounds) unwritten.insert(f.statement);
@@ -149,8 +103,6 @@ std::string run_draw(const Program& program, const Replay& replay, bool pair, st
   if (original.kernels.empty()) return "the two instances alone show nothing: others fill the place that changes";
   if (bytes_of(original, replay.sizes) + bytes_of(refused, replay.sizes) > kMostBytes)
     return "the arrays take more than a GiB at these sizes";
-  if (const std::string buffer = OutsideItsLoop::first(refused); !buffer.empty())
-    return outside_its_loop(" ('" + buffer + "')");
   std::string stopped = run_order(original, program, replay, seed, max_steps, &report->original);
   if (stopped.empty()) stopped = run_order(refused, program, replay, seed, max_steps, &report->refused);
   return stopped;

@@ -58,7 +58,7 @@ TEST(FuzzSteps, ApplyAndAreJudgedByOrderAndStorage) {
   const std::int64_t all = refused(tally, "");
   EXPECT_LE(100 * (all - tally.witnesses), 20 * all) << tally.witnesses << " witnesses of " << all << " refusals";
   EXPECT_GT(tally.counted_acceptances, 500);
-  EXPECT_GT(tally.counted_refusals, 100);
+  EXPECT_GT(tally.counted_refusals, 40);
   std::int64_t doubts = 0;
   for (const auto& [what, count] : tally.doubts) doubts += count;
   EXPECT_LE(100 * doubts, 5 * tally.counted_refusals);

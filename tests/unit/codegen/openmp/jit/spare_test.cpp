@@ -11,10 +11,13 @@ using facet::test::Jit;
 constexpr const char* kBoth = R"(
 typedef float Lanes __attribute__((vector_size(32)));
 extern "C" void alone(float* y, const float* x, long n) {
+#pragma clang loop unroll(disable)
   for (long i = 0; i < n; ++i) y[i] = 3.0f * x[i] + y[i];
 }
 extern "C" void beside(Lanes* w, long m, float* y, const float* x, long n) {
+#pragma clang loop unroll(disable)
   for (long i = 0; i < m; ++i) w[i] = w[i] * w[i];
+#pragma clang loop unroll(disable)
   for (long i = 0; i < n; ++i) y[i] = 3.0f * x[i] + y[i];
 }
 extern "C" void end() {})";
@@ -28,7 +31,7 @@ TEST_F(Jit, ScalarLoopsBesideVectorsAreLeftScalar) {
   ASSERT_TRUE(alone && beside && end);
   ASSERT_LT(alone, beside);
   ASSERT_LT(beside, end);
-  EXPECT_LT(end - beside, beside - alone) << "alone the loop is vectorised and unrolled; beside vectors it is neither";
+  EXPECT_LT(end - beside, beside - alone) << "alone the loop is vectorised; beside vectors it is not";
   free_(library);
 }
 

@@ -88,6 +88,10 @@ Model::Stride Model::stride(const std::vector<ExprPtr>& subscripts, const std::s
   return moves ? Stride::kUnit : Stride::kNone;
 }
 
+std::optional<std::int64_t> Model::step(const ExprPtr& subscript, const std::string& name) {
+  return coefficient(subscript, name);
+}
+
 double Model::array_bytes(const std::string& array) const {
   const Array& a = schedule_.scop->arrays.at(array);
   double n = static_cast<double>(size_bytes(a.dtype));

@@ -36,6 +36,9 @@ class Model {
   // How an access's linearised address moves when iterator `name` grows by one.
   static Stride stride(const std::vector<ExprPtr>& subscripts, const std::string& name);
 
+  // By how much a linear subscript grows with `name`; nothing where that is not constant.
+  static std::optional<std::int64_t> step(const ExprPtr& subscript, const std::string& name);
+
   double array_bytes(const std::string& array) const;
   const SymbolValues& sizes() const { return sizes_; }
 

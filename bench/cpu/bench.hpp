@@ -32,16 +32,20 @@ class Buffer {
   int bytes_ = 4;
 };
 
+// Batch 1; the same size, window, stride and padding in each of `rank` dimensions.
 struct Convolution {
-  std::int64_t channels = 0, size = 0, filters = 0, window = 0, stride = 1, pad = 0, groups = 1;
-  std::int64_t output() const { return (size + 2 * pad - window) / stride + 1; }
+  std::int64_t channels = 0, size = 0, filters = 0, window = 0, stride = 1, pad = 0, groups = 1, rank = 2;
+  bool transposed = false;
+  std::int64_t output() const {
+    return transposed ? (size - 1) * stride + window - 2 * pad : (size + 2 * pad - window) / stride + 1;
+  }
 };
 
 struct Case {
   std::string name;     // "matmul f32 1024x1024x1024"
   std::string program;  // name of the program and of the exported library: libPROGRAM.so
   std::string json;     // the program
-  std::string kind;     // "matmul", "contraction", "convolution", "softmax", "layer_norm", "bias_gelu", "matmul_bias_gelu"
+  std::string kind;     // "matmul", "contraction", "convolution", "softmax", "layer_norm", "bias_gelu", "matmul_bias_gelu", ..
   int bytes = 4;        // of an element
   std::vector<std::int64_t> sizes;  // m, n, k; rows, columns
   std::string einsum;               // contraction
@@ -59,11 +63,13 @@ struct Rival {
   bool same_output = true;    // writes the output buffer: it is compared
 };
 
-// `contractions`: file of einsum lines with sizes.
-std::vector<Case> all_cases(const std::string& contractions);
+// `contractions`: file of einsum lines with sizes. With a seed other than 0 the sizes are drawn anew within the same families.
+std::vector<Case> all_cases(const std::string& contractions, std::uint64_t seed);
 
 // The libraries' ways to compute the case into `output`; empty where there is none.
 std::vector<Rival> rivals_of(const Case& which, std::vector<Buffer>& inputs, Buffer& output, int threads);
+
+const char* openblas_core();  // the processor whose kernels OpenBLAS chose
 
 struct Ceilings {
   double fma_gflop_s = 0;  // f32, all threads

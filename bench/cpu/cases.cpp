@@ -1,5 +1,6 @@
 // The lines of the bench, each with its program: sizes are constants of the program, operands are inputs.
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "bench/cpu/bench.hpp"
@@ -90,6 +91,14 @@ Case layer_norm(std::int64_t m, std::int64_t n) {
   return rows("layer_norm", R"({"op": "layer_normalization", "in": ["x0", "x1", "x2"], "out": "y"})", m, n, 2);
 }
 
+Case log_softmax(std::int64_t m, std::int64_t n) {
+  return rows("log_softmax", R"({"op": "log_softmax", "in": "x0", "out": "y", "attrs": {"axis": -1}})", m, n, 0);
+}
+
+Case rms_norm(std::int64_t m, std::int64_t n) {
+  return rows("rms_norm", R"({"op": "rms_normalization", "in": ["x0", "x1"], "out": "y"})", m, n, 1);
+}
+
 Case bias_gelu(std::int64_t m, std::int64_t n) {
   return rows("bias_gelu", R"({"op": "add", "in": ["x0", "x1"], "out": "t"}, {"op": "gelu", "in": "t", "out": "y"})", m, n, 1);
 }
@@ -99,16 +108,31 @@ Case convolution(const Convolution& conv) {
   c.kind = "convolution";
   c.conv = conv;
   const std::int64_t out = conv.output(), depth = conv.channels / conv.groups;
-  c.name = "conv " + std::to_string(conv.size) + "^2 " + std::to_string(conv.channels) + "->" + std::to_string(conv.filters) +
-           " " + std::to_string(conv.window) + "x" + std::to_string(conv.window) +
-           (conv.stride > 1 ? " stride " + std::to_string(conv.stride) : "") + (conv.groups > 1 ? " depthwise" : "");
-  c.program = "conv_" + sizes_text({conv.size, conv.channels, conv.filters, conv.window, conv.stride, conv.groups}, "_");
-  c.flops = 2.0 * static_cast<double>(conv.filters * out * out * depth * conv.window * conv.window);
-  const std::string p = std::to_string(conv.pad), s = std::to_string(conv.stride);
-  return finished(c, {{1, conv.channels, conv.size, conv.size}, {conv.filters, depth, conv.window, conv.window}},
-                  R"({"op": "conv", "in": ["x0", "x1"], "out": "y", "attrs": {"pads": [)" + p + ", " + p + ", " + p + ", " + p +
-                      R"(], "strides": [)" + s + ", " + s + R"(], "group": )" + std::to_string(conv.groups) + "}}",
-                  {1, conv.filters, out, out});
+  const std::size_t rank = static_cast<std::size_t>(conv.rank);
+  const auto each = [&](std::int64_t x) { return list(std::vector<std::int64_t>(rank, x)); };
+  const auto shape = [&](std::int64_t first, std::int64_t second, std::int64_t x) {
+    std::vector<std::int64_t> s{first, second};
+    s.insert(s.end(), rank, x);
+    return s;
+  };
+  const std::string window = sizes_text(std::vector<std::int64_t>(rank, conv.window), "x");
+  c.name = "conv " + std::to_string(conv.size) + "^" + std::to_string(rank) + " " + std::to_string(conv.channels) + "->" +
+           std::to_string(conv.filters) + " " + window + (conv.stride > 1 ? " stride " + std::to_string(conv.stride) : "") +
+           (conv.groups > 1 ? " depthwise" : "") + (conv.transposed ? " transposed" : "");
+  c.program = "conv_" +
+              sizes_text({conv.size, conv.channels, conv.filters, conv.window, conv.stride, conv.groups, conv.rank}, "_") +
+              (conv.transposed ? "_transposed" : "");
+  double taps = 1;
+  for (std::size_t d = 0; d < rank; ++d) taps *= static_cast<double>(conv.window * (conv.transposed ? conv.size : out));
+  c.flops = 2.0 * static_cast<double>(conv.filters * depth) * taps;
+  const std::string p = list(std::vector<std::int64_t>(2 * rank, conv.pad)), s = each(conv.stride);
+  return finished(c,
+                  {shape(1, conv.channels, conv.size),
+                   conv.transposed ? shape(conv.channels, conv.filters, conv.window) : shape(conv.filters, depth, conv.window)},
+                  std::string(R"({"op": ")") + (conv.transposed ? "conv_transpose" : "conv") +
+                      R"(", "in": ["x0", "x1"], "out": "y", "attrs": {"pads": )" + p + R"(, "strides": )" + s +
+                      R"(, "group": )" + std::to_string(conv.groups) + "}}",
+                  shape(1, conv.filters, out));
 }
 
 // "adb,cd->cba a=384 b=384 c=24 d=384"
@@ -133,9 +157,7 @@ Case contraction(const std::string& line) {
                   R"({"op": "einsum", "in": ["x0", "x1"], "out": "y", "attrs": {"equation": ")" + c.einsum + "\"}}", shapes[2]);
 }
 
-}  // namespace
-
-std::vector<Case> all_cases(const std::string& contractions) {
+std::vector<Case> fixed_cases(const std::string& contractions) {
   std::vector<Case> cases;
   for (const int bytes : {4, 8}) {
     for (const std::int64_t n : {256, 512, 1000, 1024, 2048}) cases.push_back(matmul(n, n, n, bytes));
@@ -148,18 +170,55 @@ std::vector<Case> all_cases(const std::string& contractions) {
   std::ifstream file(contractions);
   for (std::string line; std::getline(file, line);)
     if (!line.empty() && line[0] != '#') cases.push_back(contraction(line));
-  // ResNet-50 layers at batch 1: channels, size, filters, window, stride, padding; then MobileNet's depthwise ones.
+  // ResNet-50 layers at batch 1: channels, size, filters, window, stride, padding; MobileNet's depthwise ones; a generator's
+  // transposed one; a video network's.
   for (const Convolution& c :
        {Convolution{64, 56, 64, 3, 1, 1}, Convolution{128, 28, 128, 3, 1, 1}, Convolution{256, 14, 256, 3, 1, 1},
         Convolution{512, 7, 512, 3, 1, 1}, Convolution{64, 56, 256, 1, 1, 0}, Convolution{256, 56, 64, 1, 1, 0},
-        Convolution{3, 224, 64, 7, 2, 3}, Convolution{128, 56, 128, 3, 1, 1, 128}, Convolution{512, 14, 512, 5, 1, 2, 512}})
+        Convolution{3, 224, 64, 7, 2, 3}, Convolution{128, 56, 128, 3, 1, 1, 128}, Convolution{512, 14, 512, 5, 1, 2, 512},
+        Convolution{128, 16, 64, 4, 2, 1, 1, 2, true}, Convolution{32, 16, 32, 3, 1, 1, 1, 3}})
     cases.push_back(convolution(c));
-  for (const std::int64_t m : {512, 4096}) {
+  for (const std::int64_t m : {512, 16384}) {
     cases.push_back(softmax(m, 4096));
     cases.push_back(layer_norm(m, 4096));
   }
+  cases.push_back(rms_norm(16384, 4096));
+  cases.push_back(log_softmax(16384, 4096));
   cases.push_back(bias_gelu(4096, 4096));
   return cases;
+}
+
+// Sizes of the same families, primes and non-multiples among them.
+std::vector<Case> drawn_cases(std::uint64_t seed) {
+  std::minstd_rand generator(static_cast<unsigned>(seed));
+  const auto draw = [&](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(generator()) % (high - low + 1);
+  };
+  std::vector<Case> cases;
+  for (const int bytes : {4, 8}) {
+    for (int i = 0; i < 3; ++i) cases.push_back(matmul(draw(200, 1500), draw(200, 1500), draw(200, 1500), bytes));
+    cases.push_back(matmul(draw(2000, 4096), draw(2000, 4096), draw(17, 96), bytes));
+    cases.push_back(matmul(draw(17, 96), draw(2000, 4096), draw(2000, 4096), bytes));
+    cases.push_back(matmul(draw(2000, 4096), draw(17, 96), draw(2000, 4096), bytes));
+    cases.push_back(matmul(draw(60, 200), draw(60, 200), draw(60, 200), bytes));
+  }
+  cases.push_back(matmul_bias_gelu(draw(200, 600), draw(1000, 4096), draw(500, 1200)));
+  for (int i = 0; i < 3; ++i) cases.push_back(convolution({draw(48, 200), draw(10, 50), draw(48, 200), 3, 1, 1}));
+  cases.push_back(convolution({draw(48, 200), draw(10, 50), draw(48, 200), 1, 1, 0}));
+  cases.push_back(convolution({3, draw(100, 200), draw(32, 64), 7, 2, 3}));
+  const std::int64_t channels = draw(100, 400);
+  cases.push_back(convolution({channels, draw(14, 60), channels, 3, 1, 1, channels}));
+  cases.push_back(convolution({draw(60, 130), draw(10, 20), draw(40, 70), 4, 2, 1, 1, 2, true}));
+  cases.push_back(convolution({draw(20, 40), draw(10, 20), draw(20, 40), 3, 1, 1, 1, 3}));
+  cases.push_back(softmax(draw(300, 5000), draw(1000, 5000)));
+  cases.push_back(layer_norm(draw(300, 5000), draw(1000, 5000)));
+  return cases;
+}
+
+}  // namespace
+
+std::vector<Case> all_cases(const std::string& contractions, std::uint64_t seed) {
+  return seed == 0 ? fixed_cases(contractions) : drawn_cases(seed);
 }
 
 }  // namespace bench

@@ -1,7 +1,7 @@
 // Times exported kernels against libraries in turns (A B C A B C ...), checks that they agree, prints one line each.
 //
-//   bench --programs CONTRACTIONS FOLDER [case-substring]    writes the program of every case
-//   bench CONTRACTIONS FOLDER [case-substring]               times what was exported from them: FOLDER/libPROGRAM.so
+//   bench --programs CONTRACTIONS FOLDER [--seed N] [case-substring]    writes the program of every case
+//   bench CONTRACTIONS FOLDER [--seed N] [case-substring]               times what was exported from them: FOLDER/libPROGRAM.so
 //
 // The figure is the median of many turns; "again" is Facet's own
 // kernel timed a second time as if it were a rival: differences below that spread are noise.
@@ -16,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <memory>
 #include <random>
 #include <thread>
@@ -111,7 +112,32 @@ bool agree(const std::vector<Rival>& all, Buffer& output) {
   return true;
 }
 
-bool bench_case(const std::string& folder, const Case& which, const Ceilings& ceilings, int threads) {
+const char* dtype_text(int bytes) { return bytes == 8 ? " f64" : " f32"; }
+
+// How many times longer rivals took than Facet, by kind of case.
+using Ratios = std::map<std::string, std::vector<double>>;
+
+void print_times(const Case& which, const std::vector<Rival>& all, const std::vector<std::vector<double>>& times,
+                 const Ceilings& ceilings, Ratios& ratios) {
+  const double peak = ceilings.fma_gflop_s * 4 / which.bytes;
+  const double floor = std::max(which.flops / peak, which.moved / ceilings.copy_gb_s) * 1e-9;
+  const double facet = median(times[0]);
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double s = median(times[i]);
+    if (i > 0 && i + 1 < all.size()) {
+      best = std::min(best, s);
+      ratios[which.kind + dtype_text(which.bytes) + ", " + all[i].name + " / facet"].push_back(s / facet);
+    }
+    std::printf("  %-18s %9.3f ms %8.1f GFLOP/s %7.1f GB/s %5.0f %% of floor  %5.2f x facet\n", all[i].name.c_str(), s * 1e3,
+                which.flops / s * 1e-9, which.moved / s * 1e-9, 100 * floor / s, s / facet);
+  }
+  ratios[which.kind + dtype_text(which.bytes) + ", share of floor"].push_back(floor / facet);
+  if (std::isfinite(best)) ratios[which.kind + dtype_text(which.bytes) + ", best rival / facet"].push_back(best / facet);
+  std::fflush(stdout);
+}
+
+bool bench_case(const std::string& folder, const Case& which, const Ceilings& ceilings, int threads, Ratios& ratios) {
   std::vector<Buffer> inputs;
   for (std::int64_t count : which.inputs) {
     inputs.emplace_back(count, which.bytes);
@@ -122,13 +148,12 @@ bool bench_case(const std::string& folder, const Case& which, const Ceilings& ce
   if (!all[0].run) return false;
   for (Rival& rival : rivals_of(which, inputs, output, threads)) all.push_back(rival);
   all.push_back({"again", all[0].run});
-  const double peak = ceilings.fma_gflop_s * 4 / which.bytes;
   std::printf("%s\n", which.name.c_str());
   if (!agree(all, output)) return false;
 
   std::vector<std::vector<double>> times(all.size());
   const double once = seconds(all[0].run);
-  const int turns = std::clamp(static_cast<int>(1.0 / (once * all.size())), 7, 101);
+  const int turns = std::clamp(static_cast<int>(1.0 / (once * static_cast<double>(all.size()))), 7, 51);
   for (int turn = 0; turn < turns; ++turn) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       // Lets the other library's spinning threads go to sleep.
@@ -137,12 +162,7 @@ bool bench_case(const std::string& folder, const Case& which, const Ceilings& ce
       times[i].push_back(std::min(seconds(all[i].run), seconds(all[i].run)));
     }
   }
-  const double floor = std::max(which.flops / peak, which.moved / ceilings.copy_gb_s) * 1e-9;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const double s = median(times[i]);
-    std::printf("  %-18s %9.3f ms %8.1f GFLOP/s %7.1f GB/s %5.0f %% of floor  %5.2f x facet\n", all[i].name.c_str(), s * 1e3,
-                which.flops / s * 1e-9, which.moved / s * 1e-9, 100 * floor / s, s / median(times[0]));
-  }
+  print_times(which, all, times, ceilings, ratios);
   return true;
 }
 
@@ -160,20 +180,38 @@ int write_programs(const std::vector<Case>& cases, const std::string& folder, co
 }  // namespace bench
 
 int main(int argc, char** argv) {
-  const bool programs = argc > 1 && std::strcmp(argv[1], "--programs") == 0;
-  argv += programs;
-  argc -= programs;
-  if (argc < 3) return std::fprintf(stderr, "usage: bench [--programs] CONTRACTIONS FOLDER [case-substring]\n"), 2;
-  const std::vector<bench::Case> cases = bench::all_cases(argv[1]);
-  const char* wanted = argc > 3 ? argv[3] : nullptr;
-  if (programs) return bench::write_programs(cases, argv[2], wanted);
+  std::vector<std::string> words;
+  bool programs = false;
+  std::uint64_t seed = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--programs") == 0)
+      programs = true;
+    else if (std::strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+      seed = std::strtoull(argv[++i], nullptr, 10);
+    else
+      words.emplace_back(argv[i]);
+  }
+  if (words.size() < 2)
+    return std::fprintf(stderr, "usage: bench [--programs] CONTRACTIONS FOLDER [--seed N] [case-substring]\n"), 2;
+  const std::vector<bench::Case> cases = bench::all_cases(words[0], seed);
+  const char* wanted = words.size() > 2 ? words[2].c_str() : nullptr;
+  if (programs) return bench::write_programs(cases, words[1], wanted);
   const int threads = omp_get_max_threads();
   const bench::Ceilings ceilings = bench::measure_ceilings(threads);
-  std::printf("%d threads; multiply-adds %.0f GFLOP/s, copy %.1f GB/s\n", threads, ceilings.fma_gflop_s, ceilings.copy_gb_s);
+  std::printf("%d threads; multiply-adds %.0f GFLOP/s, copy %.1f GB/s; OpenBLAS runs its code for %s\n", threads,
+              ceilings.fma_gflop_s, ceilings.copy_gb_s, bench::openblas_core());
   bool good = true;
+  bench::Ratios ratios;
   for (const bench::Case& which : cases) {
     if (wanted && which.name.find(wanted) == std::string::npos) continue;
-    good = bench::bench_case(argv[2], which, ceilings, threads) && good;
+    good = bench::bench_case(words[1], which, ceilings, threads, ratios) && good;
+  }
+  for (const auto& [what, values] : ratios) {
+    double sum = 0;
+    for (const double v : values) sum += std::log(v);
+    std::printf("%s: geometric mean %.2f, least %.2f of %zu\n", what.c_str(),
+                std::exp(sum / static_cast<double>(values.size())), *std::min_element(values.begin(), values.end()),
+                values.size());
   }
   return good ? 0 : 1;
 }

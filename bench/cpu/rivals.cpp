@@ -63,47 +63,73 @@ std::vector<Rival> matmul_bias_gelu(const Case& which, std::vector<Buffer>& in, 
                            {DNNL_ARG_DST, memory(dc, engine(), out.data())}})};
 }
 
+// The descriptor of the primitive; weights of a transposed one come with their first two dimensions swapped.
+template <class Primitive>
+typename Primitive::primitive_desc described(const Convolution& c, dnnl::algorithm algorithm, const memory::desc& x,
+                                             const memory::desc& w, const memory::desc& y) {
+  const memory::dims strides(static_cast<std::size_t>(c.rank), c.stride), pads(static_cast<std::size_t>(c.rank), c.pad);
+  return {{dnnl::prop_kind::forward_inference, algorithm, x, w, y, strides, pads, pads}, engine()};
+}
+
+struct ConvolutionWay {
+  const char* name;
+  dnnl::algorithm algorithm;
+  memory::desc x, w, y;
+  bool same_output;
+};
+
+template <class Primitive>
+Rival convolution_rival(const Convolution& c, const ConvolutionWay& way, memory x, memory w, memory y) {
+  const auto chosen = described<Primitive>(c, way.algorithm, way.x, way.w, way.y);
+  auto stream = dnnl::stream(engine());
+  if (!way.same_output) {
+    memory ax(chosen.src_desc(), engine()), aw(chosen.weights_desc(), engine());
+    dnnl::reorder(x, ax).execute(stream, x, ax);
+    dnnl::reorder(w, aw).execute(stream, w, aw);
+    stream.wait();
+    x = ax;
+    w = aw;
+    y = memory(chosen.dst_desc(), engine());
+  }
+  Rival rival = primitive(Primitive(chosen), {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DST, y}});
+  rival.name = way.name;
+  rival.same_output = way.same_output;
+  return rival;
+}
+
 // Plain NCHW, the layouts oneDNN chooses (operands reordered before timing), and its Winograd where it has one.
 std::vector<Rival> convolution(const Case& which, std::vector<Buffer>& in, Buffer& out) {
   using tag = memory::format_tag;
   const Convolution& c = which.conv;
   const std::int64_t depth = c.channels / c.groups, o = c.output();
-  const bool grouped = c.groups > 1;
-  const memory::dims xs{1, c.channels, c.size, c.size}, ys{1, c.filters, o, o};
-  const memory::dims ws = grouped ? memory::dims{c.groups, c.filters / c.groups, depth, c.window, c.window}
-                                  : memory::dims{c.filters, depth, c.window, c.window};
-  const auto f32 = memory::data_type::f32;
-  const memory::desc x(xs, f32, tag::nchw), y(ys, f32, tag::nchw), w(ws, f32, grouped ? tag::goihw : tag::oihw);
-  const auto any = [&](const memory::dims& d) { return memory::desc(d, f32, tag::any); };
-  std::vector<Rival> list;
-  const auto add = [&](const char* name, dnnl::algorithm algorithm, const memory::desc& dx, const memory::desc& dw,
-                       const memory::desc& dy, bool same) {
-    try {
-      const dnnl::convolution_forward::primitive_desc chosen(
-          {dnnl::prop_kind::forward_inference, algorithm, dx, dw, dy, {c.stride, c.stride}, {c.pad, c.pad}, {c.pad, c.pad}},
-          engine());
-      auto stream = dnnl::stream(engine());
-      memory mx(x, engine(), in[0].data()), mw(w, engine(), in[1].data()), my(y, engine(), out.data());
-      if (!same) {
-        memory ax(chosen.src_desc(), engine()), aw(chosen.weights_desc(), engine());
-        dnnl::reorder(mx, ax).execute(stream, mx, ax);
-        dnnl::reorder(mw, aw).execute(stream, mw, aw);
-        stream.wait();
-        mx = ax;
-        mw = aw;
-        my = memory(chosen.dst_desc(), engine());
-      }
-      Rival rival =
-          primitive(dnnl::convolution_forward(chosen), {{DNNL_ARG_SRC, mx}, {DNNL_ARG_WEIGHTS, mw}, {DNNL_ARG_DST, my}});
-      rival.name = name;
-      rival.same_output = same;
-      list.push_back(rival);
-    } catch (const dnnl::error&) {}  // oneDNN has no such algorithm for the shape
+  const bool grouped = c.groups > 1, volume = c.rank == 3;
+  const auto dims = [&](memory::dims first, std::int64_t x) {
+    first.insert(first.end(), static_cast<std::size_t>(c.rank), x);
+    return first;
   };
-  add("oneDNN NCHW", dnnl::algorithm::convolution_direct, x, w, y, true);
-  add("oneDNN own layout", dnnl::algorithm::convolution_direct, any(xs), any(ws), any(ys), false);
-  if (c.window == 3 && c.stride == 1 && !grouped)
-    add("oneDNN Winograd", dnnl::algorithm::convolution_winograd, any(xs), any(ws), any(ys), false);
+  const memory::dims xs = dims({1, c.channels}, c.size), ys = dims({1, c.filters}, o);
+  const memory::dims ws =
+      grouped ? dims({c.groups, c.filters / c.groups, depth}, c.window) : dims({c.filters, depth}, c.window);
+  const auto f32 = memory::data_type::f32;
+  const tag plain_data = volume ? tag::ncdhw : tag::nchw;
+  const tag plain_weights = c.transposed ? (volume ? tag::iodhw : tag::iohw)
+                            : grouped    ? (volume ? tag::goidhw : tag::goihw)
+                                         : (volume ? tag::oidhw : tag::oihw);
+  const memory::desc x(xs, f32, plain_data), y(ys, f32, plain_data), w(ws, f32, plain_weights);
+  const auto any = [&](const memory::dims& d) { return memory::desc(d, f32, tag::any); };
+  const auto direct = c.transposed ? dnnl::algorithm::deconvolution_direct : dnnl::algorithm::convolution_direct;
+  std::vector<ConvolutionWay> ways{{"oneDNN NCHW", direct, x, w, y, true},
+                                   {"oneDNN own layout", direct, any(xs), any(ws), any(ys), false}};
+  if (c.window == 3 && c.stride == 1 && !grouped && !volume && !c.transposed)
+    ways.push_back({"oneDNN Winograd", dnnl::algorithm::convolution_winograd, any(xs), any(ws), any(ys), false});
+  std::vector<Rival> list;
+  for (const ConvolutionWay& way : ways) {
+    try {
+      const memory mx(x, engine(), in[0].data()), mw(w, engine(), in[1].data()), my(y, engine(), out.data());
+      list.push_back(c.transposed ? convolution_rival<dnnl::deconvolution_forward>(c, way, mx, mw, my)
+                                  : convolution_rival<dnnl::convolution_forward>(c, way, mx, mw, my));
+    } catch (const dnnl::error&) {}  // oneDNN has no such algorithm for the shape
+  }
   return list;
 }
 
@@ -165,6 +191,13 @@ std::vector<Rival> softmax(const Case& which, std::vector<Buffer>& in, Buffer& o
       primitive(made, {{DNNL_ARG_SRC, memory(d, engine(), in[0].data())}, {DNNL_ARG_DST, memory(d, engine(), out.data())}})};
 }
 
+std::vector<Rival> log_softmax(const Case& which, std::vector<Buffer>& in, Buffer& out) {
+  const memory::desc d = matrix(which.sizes[0], which.sizes[1]);
+  dnnl::logsoftmax_forward made({{dnnl::prop_kind::forward_inference, d, 1}, engine()});
+  return {
+      primitive(made, {{DNNL_ARG_SRC, memory(d, engine(), in[0].data())}, {DNNL_ARG_DST, memory(d, engine(), out.data())}})};
+}
+
 std::vector<Rival> layer_norm(const Case& which, std::vector<Buffer>& in, Buffer& out) {
   const memory::desc d = matrix(which.sizes[0], which.sizes[1]);
   const memory::desc row({which.sizes[1]}, memory::data_type::f32, memory::format_tag::a);
@@ -190,6 +223,8 @@ std::vector<Rival> bias_gelu(const Case& which, std::vector<Buffer>& in, Buffer&
 
 }  // namespace
 
+const char* openblas_core() { return openblas_get_corename(); }
+
 std::vector<Rival> rivals_of(const Case& which, std::vector<Buffer>& inputs, Buffer& output, int threads) {
   openblas_set_num_threads(threads);
   if (which.kind == "matmul") return matmul(which, inputs, output);
@@ -197,6 +232,7 @@ std::vector<Rival> rivals_of(const Case& which, std::vector<Buffer>& inputs, Buf
   if (which.kind == "contraction") return contraction(which, inputs, output);
   if (which.kind == "convolution") return convolution(which, inputs, output);
   if (which.kind == "softmax") return softmax(which, inputs, output);
+  if (which.kind == "log_softmax") return log_softmax(which, inputs, output);
   if (which.kind == "layer_norm") return layer_norm(which, inputs, output);
   if (which.kind == "bias_gelu") return bias_gelu(which, inputs, output);
   return {};

@@ -5,6 +5,8 @@
 // halves.
 #include "codegen/openmp/prelude.hpp"
 
+#include <functional>
+
 namespace facet {
 
 namespace {
@@ -106,6 +108,60 @@ std::string stream(DType type, int lanes) {
          "  stream_$H(p, __builtin_shufflevector(x, x, $LOW));\n  stream_$H(p + $HALF, __builtin_shufflevector(x, x, $HIGH));\n}\n";
 }
 
+std::string numbers(int count, const std::function<int(int)>& of) {
+  std::string text;
+  for (int l = 0; l < count; ++l) text += (l ? ", " : "") + std::to_string(of(l));
+  return text;
+}
+
+// Squares of vectors are turned in log2(lanes) stages: each swaps blocks between two rows that lie a block apart.
+std::string copy_across(DType, int lanes) {
+  std::string text = R"(
+// Rows to columns: to[c * to_step + r] = from[r * from_step + c].
+$FN void copy_across_$S($E* to, int64_t to_step, const $E* from, int64_t from_step, int64_t rows, int64_t columns) {
+)";
+  for (int b = lanes / 2; b > 0; b /= 2) {
+    const auto low = [&](int l) { return l & b ? lanes + l - b : l; };
+    const auto high = [&](int l) { return l & b ? lanes + l : l + b; };
+    text += "  const auto swap" + std::to_string(b) +
+            " = []($T& a, $T& b) {\n    const $T low = __builtin_shufflevector(a, b, " + numbers(lanes, low) +
+            ");\n    b = __builtin_shufflevector(a, b, " + numbers(lanes, high) + ");\n    a = low;\n  };\n";
+  }
+  text += R"(  int64_t c = 0;
+  for (; c + $L <= columns; c += $L) {
+    for (int64_t r = 0; r < rows; r += $L) {
+      const int64_t left = rows - r;
+      const $E* p = from + r * from_step + c;
+      $E* q = to + c * to_step + r;
+      $T )";
+  for (int i = 0; i < lanes; ++i) {
+    const std::string n = std::to_string(i);
+    text += "x" + n + " = " + (i == 0 ? "load_$S(p)" : n + " < left ? load_$S(p + " + n + " * from_step) : $T{}") +
+            (i + 1 < lanes ? ", " : ";\n");
+  }
+  for (int b = lanes / 2; b > 0; b /= 2) {
+    text += "     ";
+    for (int i = 0; i < lanes; ++i)
+      if (!(i & b)) text += " swap" + std::to_string(b) + "(x" + std::to_string(i) + ", x" + std::to_string(i + b) + ");";
+    text += "\n";
+  }
+  for (const bool whole : {true, false}) {
+    text += whole ? "      if (left >= $L) {\n" : "      } else {\n        const $K mask = first_i32x$L(left);\n";
+    for (int i = 0; i < lanes; ++i) {
+      const std::string n = std::to_string(i), at = i == 0 ? "q" : "q + " + n + " * to_step";
+      text +=
+          whole ? "        store_$S(" + at + ", x" + n + ");\n" : "        store_masked_$S(" + at + ", x" + n + ", mask);\n";
+    }
+  }
+  return text + R"(      }
+    }
+  }
+  for (; c < columns; ++c)
+    for (int64_t r = 0; r < rows; ++r) to[c * to_step + r] = from[r * from_step + c];
+}
+)";
+}
+
 std::string load_masked(DType type, int lanes) { return masked(type, lanes, false); }
 std::string store_masked(DType type, int lanes) { return masked(type, lanes, true); }
 
@@ -122,6 +178,7 @@ $FN void store_$S($E* p, $T x) { *($S_u*)p = x; }
                                     {"load_masked", "any", H::kVector, nullptr, load_masked},
                                     {"store_masked", "any", H::kVector, nullptr, store_masked},
                                     {"stream", "any", H::kVector, nullptr, stream},
+                                    {"copy_across", "float", H::kVector, nullptr, copy_across},
                                     {"load_strided", "any", H::kVector, R"(
 $FN $T load_strided_$S(const $E* p, int64_t step) { return $T{$EACH(p[@ * step])}; }
 )"},

@@ -10,6 +10,7 @@
 
 #include "codegen/c_family.hpp"
 #include "codegen/constant_text.hpp"
+#include "codegen/openmp/across.hpp"
 #include "codegen/openmp/exports.hpp"
 #include "codegen/openmp/prelude.hpp"
 #include "codegen/passes/linear.hpp"
@@ -62,6 +63,7 @@ class OpenmpPrinter : public CPrinter {
 
  protected:
   void loop(const For& f) override {
+    if (f.kind == LoopKind::kSerial && copies_across(f)) return;
     if (f.kind != LoopKind::kParallel || in_parallel_) return CPrinter::loop(f);
     const int collapse = rectangular_depth(f);
     out.comment(f.comment);
@@ -106,6 +108,20 @@ class OpenmpPrinter : public CPrinter {
   bool unfenced() const { return unfenced_; }
 
  private:
+  // Between rows and columns: squares of 32-byte vectors are turned in registers.
+  bool copies_across(const For& f) {
+    const std::optional<AcrossCopy> c =
+        across_copy(f, [&](const std::string& name) -> const Buffer& { return buffer_of(name); });
+    if (!c) return false;
+    const Buffer &to = buffer_of(c->store->buffer), &from = buffer_of(c->store->value->name);
+    out.comment(f.comment);
+    out.line(call("copy_across", to.dtype, static_cast<int>(32 / size_bytes(to.dtype)),
+                  {address(to, c->to), std::to_string(c->to_step), address(from, c->from), std::to_string(c->from_step),
+                   index_text(c->rows), index_text(c->columns)}) +
+             ";");
+    return true;
+  }
+
   void pragma(const std::string& text) {
     out.raw("#if defined(_OPENMP)\n");  // g++ warns of unknown pragmas whatever is said before them
     out.line("#pragma omp " + text);

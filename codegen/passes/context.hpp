@@ -37,6 +37,7 @@ LoopList simplify(const LoopList& body, const Context& context);
 LoopList contract_locals(const LoopList& body, Context& context);
 LoopList widen(const LoopList& body, Context& context);
 LoopList peel(const LoopList& body, Context& context);
+LoopList split_padding(const LoopList& body, Context& context);
 LoopList form_tiles(const LoopList& body, Context& context);
 LoopList hoist_values(const LoopList& body, const Context& context);
 LoopList hoist_costly(const LoopList& body, Context& context);
@@ -46,6 +47,7 @@ LoopList share_loads(const LoopList& body, Context& context);
 
 // Named values that nothing reads are gone.
 LoopList drop_unread(const LoopList& body);
+LoopList prefetch_results(const LoopList& body, Context& context);
 
 // The expression forms of simplify, for passes that make new expressions.
 ExprPtr simplify_expr(const ExprPtr& e, const Facts& facts, const Context& context);

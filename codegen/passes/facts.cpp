@@ -104,6 +104,13 @@ int Facts::rank(const ExprPtr& atom) const {
   return atom->op == Op::kIndex || atom->op == Op::kValue ? best : best + 1;
 }
 
+std::vector<ExprPtr> Facts::lower_bounds(const std::string& name) const {
+  std::vector<ExprPtr> all;
+  for (const Range& r : ranges_)
+    if (r.name == name) all.insert(all.end(), r.lowers.begin(), r.lowers.end());
+  return all;
+}
+
 bool Facts::nonnegative(const Linear& f) const {
   int steps = kMaxSteps;
   return prove(f, &steps);

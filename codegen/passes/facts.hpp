@@ -34,6 +34,8 @@ class Facts {
   void add_condition(const ExprPtr& condition);
   void add_negation(const ExprPtr& condition);
 
+  std::vector<ExprPtr> lower_bounds(const std::string& name) const;  // name >= each
+
   bool nonnegative(const Linear& f) const;
   bool less(const ExprPtr& a, const ExprPtr& b) const;     // a < b
   bool at_most(const ExprPtr& a, const ExprPtr& b) const;  // a <= b

@@ -29,6 +29,8 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   // Index arithmetic is linear forms; guards and bounds that cannot matter are
   // gone. Later tests rely on it.
   LoopList body = simplify(without_gpu_places(scanned, context), context);
+  // Padded copies have their zeros apart.
+  body = simplify(split_padding(body, context), context);
   // Local arrays of one live element are named values, so that the next passes
   // turn them into vectors.
   body = contract_locals(body, context);
@@ -46,7 +48,9 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   body = keep_in_registers(body, context);
   body = forward_stores(body, context);
   body = share_loads(body, context);
-  return drop_unread(simplify(body, context));
+  body = drop_unread(simplify(body, context));
+  // Last: the loops that compute in named values only are known.
+  return prefetch_results(body, context);
 }
 
 }  // namespace

@@ -12,7 +12,8 @@
 // known at each place (ranges of symbols, bounds of enclosing loops, conditions
 // of enclosing ifs: facts.hpp)
 //   - floor((c*q + r)/c) is q + floor(r/c), and q alone when 0 <= r < c; mod
-//   likewise; where the operand cannot be negative the
+//   likewise, also for an iterator that walks one tile, c*q <= i < c*q + c;
+//   where the operand cannot be negative the
 //     division becomes C's own (kTruncDiv, kTruncMod), which prints as / and %;
 //   - operands of min and max that cannot decide are dropped; conditions that
 //   always or never hold go, with their branch;
@@ -62,6 +63,24 @@ ExprPtr divide_by_part(const Linear& f, std::int64_t d, bool is_mod, const Facts
   return nullptr;
 }
 
+// floor(f/d) is q where an iterator of f starts at a bound that makes f = d*q + constant, and f never leaves [d*q, d*q + d).
+// Null if there is no such iterator.
+ExprPtr divide_in_tile(const Linear& f, std::int64_t d, bool is_mod, const Facts& facts) {
+  for (const Term& t : f.terms) {
+    if (t.atom->op != Op::kIndex || t.coefficient <= 0) continue;
+    for (const ExprPtr& low : facts.lower_bounds(t.atom->name)) {
+      const Linear first = sum(sum(f, to_linear(t.atom), -t.coefficient), to_linear(low), t.coefficient);
+      Linear quotient, rest;
+      split_by(first, d, &quotient, &rest);
+      if (!rest.terms.empty()) continue;
+      const Linear inside = sum(f, quotient, -d);
+      if (!facts.nonnegative(inside) || !facts.nonnegative(sum(constant_form(d - 1), inside, -1))) continue;
+      return to_expr(is_mod ? inside : quotient);
+    }
+  }
+  return nullptr;
+}
+
 ExprPtr simplify_division(const ExprPtr& e, const Facts& facts) {
   std::int64_t d = 0;
   if (!constant_value(e->args[1], &d) || d <= 0) return e;
@@ -75,6 +94,7 @@ ExprPtr simplify_division(const ExprPtr& e, const Facts& facts) {
   const bool rest_nonnegative = facts.nonnegative(rest);
   if (rest_nonnegative && facts.nonnegative(sum(constant_form(d - 1), rest, -1)))
     return is_mod ? to_expr(rest) : to_expr(quotient);
+  if (const ExprPtr tile = divide_in_tile(f, d, is_mod, facts)) return tile;
   if (const ExprPtr part = divide_by_part(rest, d, is_mod, facts)) return is_mod ? part : idx_add(to_expr(quotient), part);
   const bool whole_nonnegative = rest_nonnegative || facts.nonnegative(f);
   // Keep the whole operand where only that one is known not to be negative.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,25 @@
 
 namespace facet {
 
+// Memory from the start of a cache line on: a vector of 64 bytes that straddles two lines costs two accesses.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t kLine{64};
+  LineAllocator() = default;
+  template <class U>
+  explicit LineAllocator(const LineAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kLine); }
+  bool operator==(const LineAllocator&) const { return true; }
+};
+
+using HostBytes = std::vector<std::byte, LineAllocator<std::byte>>;
+
 struct HostTensor {
   DType dtype = DType::kF32;
   std::vector<std::int64_t> shape;
-  std::vector<std::byte> bytes;
+  HostBytes bytes;
 
   std::int64_t element_count() const;
   double get(std::int64_t i) const;            // any dtype as double (i64 may round)

@@ -23,10 +23,10 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr double kLeastWork = 32768;        // multiply-adds; below, tiles cost more than they save
-constexpr double kThreadsFrom = 500000;     // multiply-adds that earn the threads' start-up
-constexpr std::int64_t kCopyBlock = 256;    // of a panel of 14 four-byte rows: 14 KiB, well inside L1
-constexpr double kCopyThreadsFrom = 32768;  // elements of a copy that do
+constexpr double kLeastWork = 32768;     // multiply-adds; below, tiles cost more than they save
+constexpr double kThreadsFrom = 500000;  // multiply-adds that earn the threads' start-up
+constexpr double kLongReduction = 16;    // iterations of a loop that compilers leave a loop
+constexpr double kAlong = 1.03;          // what a tile that is stored along its lanes may be slower by
 
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -38,24 +38,28 @@ Names without(Names list, const std::string& name) {
   return list;
 }
 
-std::int64_t round_up(double x, std::int64_t to) {
-  return static_cast<std::int64_t>(std::ceil(x / static_cast<double>(to))) * to;
-}
-
 // The share of time that `threads` work when `trips` equal iterations are dealt out.
 double balance(double trips, int threads) { return trips / (std::ceil(trips / threads) * threads); }
 
 class ContractionPlan {
  public:
-  ContractionPlan(GroupPlanner& planner, int statement, const Contraction& contraction)
-      : planner_(planner), c_(contraction), statement_(statement), name_(now().statement(statement).name) {
+  ContractionPlan(GroupPlanner& planner, int statement, const std::vector<Contraction>& choices)
+      : planner_(planner), statement_(statement), name_(now().statement(statement).name) {
     bytes_ = size_bytes(now().statement(statement).value->type);
-    size_ = measure();
-    tile_ = choose_tile(cpu(), bytes_, size_);
+    for (const Contraction& choice : choices) {
+      const ContractionSize size = size_of(choice, now().statement(statement), planner_.model());
+      const ContractionTile tile = choose_tile(cpu(), bytes_, choice, size);
+      // Across only where that gains: among equals, whole lines are stored.
+      if (tile.rate * (choice.across ? 1 : kAlong) <= tile_.rate * (c_.across ? 1 : kAlong)) continue;
+      c_ = choice;
+      size_ = size;
+      tile_ = tile;
+    }
   }
 
   void run() {
     const std::string subject = "contraction " + name_;
+    order_reduction();
     if (size_.j < 4 || size_.i < 2 || size_.m * size_.n * size_.k * size_.batch < kLeastWork)
       return planner_.decline(
           "tile", subject,
@@ -67,8 +71,12 @@ class ContractionPlan {
     if (!planner_.attempt_all(nest_steps(), "tile", subject, description())) return;
     if (computed_here_) keep_result_in_tile();
     mark_tile();
-    pack(*c_.b, c_.j, tile_.nr, size_.m > 2 * static_cast<double>(tile_.mr), "columns");
-    if (c_.a->name != c_.b->name) pack(*c_.a, c_.i, tile_.mr, size_.n >= 2 * static_cast<double>(tile_.nr), "rows");
+    const bool by_rows = order_.front() == c_.i + "t", by_columns = order_.front() == c_.j + "t";
+    pack_operands(planner_, {c_, size_, tile_, name_, by_rows || by_columns ? order_.front() : "",
+                             by_rows      ? c_.i
+                             : by_columns ? c_.j
+                                          : "",
+                             block_});
     if (planner_.threads() > 1 && size_.m * size_.n * size_.k * size_.batch > kThreadsFrom)
       planner_.attempt(make_step("parallelize", {{"statement", arg(name_)}, {"loop", arg(order_.front())}}), "parallel",
                        "loop " + order_.front() + " of " + name_, "blocks of the larger side on threads");
@@ -86,11 +94,12 @@ class ContractionPlan {
   bool computed_here_ = false;  // C starts in this nest: it can live in a tile
   Names order_;                 // the loops down to the register tiles
   std::vector<Step> cuts_;      // the cache tiles among them
+  std::int64_t block_ = 0;      // of the threads' loop where it is one of them
   std::string block_text_;
 
   const Schedule& now() const { return planner_.schedule(); }
   const CpuMachine& cpu() const { return planner_.options().machine.cpu; }
-  std::int64_t l2() const { return cpu().caches.size() > 1 ? cpu().caches[1].size_bytes : 1 << 20; }
+  std::int64_t l2() const { return second_cache_bytes(cpu()); }
   static std::string text(double x) { return std::to_string(static_cast<long>(x)); }
 
   double extent(const std::string& name) const {
@@ -102,10 +111,6 @@ class ContractionPlan {
     double n = 1;
     for (const std::string& name : names) n *= extent(name);
     return n;
-  }
-
-  ContractionSize measure() const {
-    return {extent(c_.i), extent(c_.j), product(c_.m), product(c_.n), product(c_.k), product(c_.batch)};
   }
 
   Step tile_step(const std::string& loop, std::int64_t size, const std::string& suffix) const {
@@ -180,23 +185,35 @@ class ContractionPlan {
     }
   }
 
+  // The longest loop of the reduction goes innermost where the last one is short: compilers unroll a loop of three taps around
+  // a register tile and spill it. Sums must be free to change their order for that.
+  void order_reduction() {
+    if (extent(c_.k.back()) >= kLongReduction || now().scop->reassociate == Numerics::Reassociate::kStrict) return;
+    const auto longest = std::max_element(c_.k.begin(), c_.k.end(),
+                                          [&](const std::string& a, const std::string& b) { return extent(a) < extent(b); });
+    std::rotate(longest, longest + 1, c_.k.end());
+  }
+
   // The loop for the threads comes first: of the larger side, so that the smaller operand is what every thread walks.
   void choose_order() {
     const bool rows = size_.m >= size_.n;
     const Names m_rest = without(c_.m, c_.i), n_rest = without(c_.n, c_.j);
     const std::int64_t in_cache = rows_in_cache(cpu(), bytes_, std::min(size_.k, block_of_k()), tile_.mr);
+    const std::int64_t columns_in_cache = rows_in_cache(cpu(), bytes_, std::min(size_.k, block_of_k()), tile_.nr);
     std::string first = rows ? best_outer(m_rest) : best_outer(n_rest);
     if (first.empty()) first = best_outer(c_.batch);
     Names blocks;
     if (first.empty() && rows) {
       first = c_.i + "t";
-      cut(c_.i, balanced(size_.i, in_cache, tile_.mr));
+      block_ = shared_block(size_.i, in_cache, tile_.mr, planner_.threads());
+      cut(c_.i, block_);
     } else if (first.empty()) {
       first = c_.j + "t";
-      cut(c_.j, balanced(size_.j, static_cast<std::int64_t>(size_.j), tile_.nr));
+      block_ = shared_block(size_.j, columns_in_cache, tile_.nr, planner_.threads());
+      cut(c_.j, block_);
     }
     if (first != c_.i + "t" && size_.i > 1.5 * static_cast<double>(in_cache)) {
-      cut(c_.i, in_cache);
+      cut(c_.i, block_ > 0 ? std::max(in_cache / 2 / tile_.mr * tile_.mr, tile_.mr) : in_cache);  // beside a block of B
       blocks = {c_.i + "t"};
     }
     const Names outer = without(c_.batch + (rows ? m_rest + blocks + n_rest : n_rest + m_rest + blocks), first);
@@ -212,13 +229,6 @@ class ContractionPlan {
   void cut(const std::string& loop, std::int64_t size) {
     cuts_.push_back(tile_step(loop, size, "t"));
     block_text_ += ", " + loop + " in blocks of " + std::to_string(size);
-  }
-
-  // A block size of at most `most`, so that the threads get equally many blocks.
-  std::int64_t balanced(double size, std::int64_t most, std::int64_t unit) const {
-    const double threads = planner_.threads();
-    const double blocks = std::ceil(size / static_cast<double>(std::max<std::int64_t>(most, 1)) / threads) * threads;
-    return std::max(unit, round_up(std::ceil(size / blocks), unit));
   }
 
   double block_of_k() const { return deep_ ? 0.5 * static_cast<double>(l2() / ((tile_.mr + tile_.nr) * bytes_)) : size_.k; }
@@ -255,73 +265,68 @@ class ContractionPlan {
     return steps;
   }
 
-  // C needs no memory of its own where it is used up in the tile; else the tile is stored.
+  // C needs no memory of its own where it is used up in the tile; else the tile is stored. The lanes are its fastest dimension.
   void keep_result_in_tile() {
     const std::string array = now().statement(statement_).target;
     const Array& a = now().scop->arrays.at(array);
-    const std::string at = c_.i + "r";
+    ArgumentMap contract{{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(c_.i + "r")}};
+    if (c_.across) contract["layout"] = arg(ArgumentMap{{"order", arg(tile_order())}});
+    ArgumentMap promote = contract;
+    promote["memory"] = arg(std::string("registers"));
     if (!a.external && !a.live_out &&
-        planner_.attempt(make_step("contract", {{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(at)}}),
-                         "contraction", "array " + array, "lives in the register tile"))
+        planner_.attempt(make_step("contract", contract), "contraction", "array " + array, "lives in the register tile"))
       return;
-    planner_.attempt(
-        make_step(
-            "promote",
-            {{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(at)}, {"memory", arg(std::string("registers"))}}),
-        "promotion", "array " + array, "computed in a register tile, stored once");
+    planner_.attempt(make_step("promote", promote), "promotion", "array " + array, "computed in a register tile, stored once");
+  }
+
+  // C's dimensions by the loops that walk them, that of the lanes last.
+  Names tile_order() const {
+    Names order;
+    const std::vector<ExprPtr>& subscripts = now().statement(statement_).subscripts;
+    for (std::size_t d = 0; d < subscripts.size(); ++d) {
+      const bool plain = subscripts[d]->op == Op::kIndex && !std::count(order.begin(), order.end(), subscripts[d]->name);
+      order.push_back(plain ? subscripts[d]->name : "d" + std::to_string(d));
+    }
+    return without(order, c_.j) + Names{c_.j};
   }
 
   // Lanes for every statement of the tile, unrolled rows for those that keep it in registers.
   void mark_tile() {
     const TreePtr tile = find_loop(now().tree, statement_, c_.i + "r");
     for (const int s : statements_of(tile)) {
-      const std::string name = now().statement(s).name;
-      const std::vector<TreePtr> loops = loops_around(now().tree, s);
-      const TreePtr lanes = loops.back();
-      if (lanes->mark.kind != LoopKind::kSerial) continue;
-      planner_.attempt(
-          make_step("vectorize", {{"statement", arg(name)}, {"loop", arg(lanes->names.at(s))}, {"width", arg(tile_.lanes)}}),
-          "vector", "loop " + lanes->names.at(s) + " of " + name, "lane axis of the register tile");
       const Statement& st = now().statement(s);
-      if (st.target != now().statement(statement_).target || st.kind == StatementKind::kCopy) continue;
-      const TreePtr rows = loops_around(now().tree, s)[loops.size() - 2];
-      planner_.attempt(make_step("unroll", {{"statement", arg(name)}, {"loop", arg(rows->names.at(s))}}), "unroll",
-                       "loop " + rows->names.at(s) + " of " + name, "rows of the register tile");
+      const bool computes = st.target == now().statement(statement_).target && st.kind != StatementKind::kCopy;
+      if (c_.across && !computes) {
+        mark_across(s);
+      } else {
+        mark_lanes(s, tile_.lanes);
+      }
+      if (!computes) continue;
+      const std::vector<TreePtr> loops = loops_around(now().tree, s);
+      const TreePtr rows = loops[loops.size() - 2];
+      planner_.attempt(make_step("unroll", {{"statement", arg(now().statement(s).name)}, {"loop", arg(rows->names.at(s))}}),
+                       "unroll", "loop " + rows->names.at(s) + " of " + now().statement(s).name, "rows of the register tile");
     }
   }
 
-  // The operand's loops that walk one dimension alone, "dN" for the others: the names of promote's dimensions.
-  static Names dimensions(const Expr& read) {
-    Names names;
-    for (std::size_t d = 0; d < read.args.size(); ++d) {
-      const bool plain = read.args[d]->op == Op::kIndex && !std::count(names.begin(), names.end(), read.args[d]->name);
-      names.push_back(plain ? read.args[d]->name : "d" + std::to_string(d));
-    }
-    return names;
+  void mark_lanes(int s, std::int64_t width) {
+    const TreePtr lanes = loops_around(now().tree, s).back();
+    const std::string loop = lanes->names.at(s), name = now().statement(s).name;
+    if (lanes->mark.kind != LoopKind::kSerial) return;
+    planner_.attempt(make_step("vectorize", {{"statement", arg(name)}, {"loop", arg(loop)}, {"width", arg(width)}}), "vector",
+                     "loop " + loop + " of " + name, "lane axis of the register tile");
   }
 
-  // The whole operand in panels of `panel` of `axis`, slowest the loops outside the tile, then the reduction's, then the panel.
-  void pack(const Expr& operand, const std::string& axis, std::int64_t panel, bool worth, const std::string& what) {
-    const std::string subject = "array " + operand.name;
-    if (!worth) return planner_.decline("promotion", subject, "too few tiles use its " + what + " to pay for a copy");
-    const Names dims = dimensions(operand);
-    const bool plain = std::count(dims.begin(), dims.end(), axis) > 0;
-    Names outside, inside;
-    for (const std::string& d : dims)
-      if (d != axis) (std::count(c_.k.begin(), c_.k.end(), d) ? inside : outside).push_back(d);
-    ArgumentMap layout;
-    if (plain) {
-      layout = {{"order", arg(outside + Names{axis} + inside)}, {"inner", arg(ArgumentMap{{axis, arg(panel)}})}};
-    } else {
-      layout = {{"room", arg(ArgumentMap{{dims.back(), arg(panel - 1)}})}};
-    }
-    if (!planner_.attempt(
-            make_step("promote", {{"array", arg(operand.name)}, {"statement", arg(name_)}, {"layout", arg(layout)}}),
-            "promotion", subject,
-            plain ? "packed in panels of " + std::to_string(panel) + " " + what
-                  : "laid out with its padding and room for whole tiles"))
-      return;
-    shape_copy(now().copies.back().name, outside, plain ? axis : "", inside, panel, dims);
+  // What takes the tile to memory walks along the memory's rows.
+  void mark_across(int s) {
+    const std::vector<TreePtr> loops = loops_around(now().tree, s);
+    const std::string name = now().statement(s).name;
+    if (now().statement(s).kind == StatementKind::kCopy || loops.size() < 2) return;
+    const std::string rows = loops[loops.size() - 2]->names.at(s), lanes = loops.back()->names.at(s);
+    if (Model::stride(now().statement(s).subscripts, rows) != Model::Stride::kUnit) return;
+    planner_.attempt(make_step("interchange", {{"statement", arg(name)}, {"order", arg(Names{lanes, rows})}}), "tile",
+                     "loops of " + name, "along the rows of what it writes");
+    if (tile_.mr >= tile_.lanes / 2) mark_lanes(s, tile_.lanes);
   }
 
   static Step tile_of(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name) {
@@ -330,53 +335,14 @@ class ContractionPlan {
                               {"sizes", arg(std::vector<std::int64_t>{size})},
                               {"names", arg(Names{name})}});
   }
-
-  // The copy walks panel by panel; along the lanes where these are contiguous in the operand.
-  void shape_copy(std::string copy, const Names& outside, const std::string& axis, const Names& inside, std::int64_t panel,
-                  const Names& dims) {
-    std::string first = dims.front();
-    const bool lanes_follow = axis.empty() || axis == dims.back();
-    if (!axis.empty()) {
-      const std::string panels = axis + "p";
-      std::vector<Step> steps{tile_of(copy, axis, panel, panels)};
-      Names walk = outside + Names{panels} + inside;
-      if (lanes_follow || inside.empty()) {
-        walk.push_back(axis);
-      } else {
-        // Row by row of the panel: the operand is read along its lines, and a block of the panel stays in L1 meanwhile.
-        const std::string block = inside.back() + "p";
-        if (extent(inside.back()) > 2 * kCopyBlock) {
-          steps.push_back(tile_of(copy, inside.back(), kCopyBlock, block));
-          walk.insert(walk.end() - 1, block);
-        }
-        walk.insert(walk.end() - 1, axis);
-      }
-      steps.push_back(make_step("interchange", {{"statement", arg(copy)}, {"order", arg(walk)}}));
-      planner_.attempt_all(steps, "tile", "copy " + copy, "panel by panel");
-      first = walk.front();
-    }
-    if (lanes_follow)
-      planner_.attempt(
-          make_step("vectorize", {{"statement", arg(copy)}, {"loop", arg(dims.back())}, {"width", arg(tile_.lanes)}}), "vector",
-          "copy " + copy, "contiguous on both sides");
-    const int number = now().find(copy);
-    const double elements = planner_.model().instances(number);
-    if (planner_.threads() < 2 || elements < kCopyThreadsFrom) return;
-    for (const TreePtr& loop : loops_around(now().tree, number)) {
-      if (loop->mark.kind != LoopKind::kSerial || planner_.model().trips(*loop, number) < planner_.threads()) continue;
-      planner_.attempt(make_step("parallelize", {{"statement", arg(copy)}, {"loop", arg(loop->names.at(number))}}), "parallel",
-                       "copy " + copy, "panels on threads");
-      return;
-    }
-  }
 };
 
 }  // namespace
 
 void plan_contractions(GroupPlanner& planner) {
   for (const int s : statements_of(planner.schedule().tree)) {
-    const std::optional<Contraction> c = recognise_contraction(planner.schedule().statement(s), s, planner.model());
-    if (c) ContractionPlan(planner, s, *c).run();
+    const std::vector<Contraction> choices = recognise_contractions(planner.schedule().statement(s), s, planner.model());
+    if (!choices.empty()) ContractionPlan(planner, s, choices).run();
   }
 }
 

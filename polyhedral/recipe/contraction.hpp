@@ -10,16 +10,16 @@
 namespace facet {
 
 // C[..] += A[..] * B[..]. The loops of C by where else they occur: m in A only, n in B only, batch in both or none; k are the
-// reduction's. i and j are the loops of the register tile: i of m, j of n, which walks the last dimension of C (the lanes).
+// reduction's. i and j are the loops of the register tile: i of m, j of n, the lanes. Where j does not walk the last dimension
+// of C the tile is stored across (`across`).
 struct Contraction {
   int statement = -1;
   std::vector<std::string> batch, m, n, k;
   std::string i, j;
+  bool across = false;
   const Expr* a = nullptr;
   const Expr* b = nullptr;
 };
-
-std::optional<Contraction> recognise_contraction(const Statement& s, int number, const Model& model);
 
 // Sizes of one statement at the typical values of the symbols.
 struct ContractionSize {
@@ -31,12 +31,36 @@ struct ContractionSize {
 struct ContractionTile {
   std::int64_t lanes = 1, columns = 1;  // of vectors: nr = lanes * columns
   std::int64_t mr = 1, nr = 1;
+  double rate = 0;  // modelled multiply-adds a cycle
 };
 
+// Every choice of i and j that the statement allows, where it is a contraction.
+std::vector<Contraction> recognise_contractions(const Statement& s, int number, const Model& model);
+
+ContractionSize size_of(const Contraction& c, const Statement& s, const Model& model);
+
 // The register tile of the highest modelled rate.
-ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size);
+ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const Contraction& c,
+                            const ContractionSize& size);
 
 // Rows of A whose k values fill half of L2, a multiple of mr.
 std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, double k, std::int64_t mr);
+
+std::int64_t second_cache_bytes(const CpuMachine& cpu);
+
+// The size of blocks of a loop of `extent`, a multiple of `unit` and about `most`, that the threads share out best.
+std::int64_t shared_block(double extent, std::int64_t most, std::int64_t unit, int threads);
+
+// The operands of the nest that computes `statement` in tiles of `tile` move to packed buffers where that pays. `block`: the
+// loop of the threads' blocks and the operand's axis that it cuts, "" for none; that operand is packed block by block.
+struct PackedNest {
+  const Contraction& contraction;
+  const ContractionSize& size;
+  const ContractionTile& tile;
+  std::string statement;
+  std::string block_loop, block_axis;
+  std::int64_t block_size = 0;
+};
+void pack_operands(GroupPlanner& planner, const PackedNest& nest);
 
 }  // namespace facet

@@ -5,7 +5,10 @@
 //   the share of its lanes and rows that the extents fill,
 //   the multiply-adds a cycle, which vectors of half the width reach on machines that split whole ones,
 //   the accumulators over those that the latency of the unit needs (4 cycles on Zen 4 and Intel cores),
-//   the cycles of the arithmetic over those of its loads (two a cycle) and of its panels' way from L2 (32 bytes a cycle).
+//   the cycles of the arithmetic over those of its loads (two a cycle, gathers an element a cycle), of its panels' way from L2
+//   (32 bytes a cycle) and of its result's stores, an element a cycle where the lanes do not walk C's last dimension.
+//
+// Any loop of C that one operand alone walks may be the lanes: a convolution of short rows fills its vectors with filters.
 // Source: Low, Igual, Smith and Quintana-Orti, Analytical modeling is enough for high-performance BLIS, TOMS 2016; load and
 // multiply-add rates from the vendors' optimization guides.
 #include <algorithm>
@@ -22,6 +25,9 @@ constexpr double kFmaLatency = 4;
 constexpr double kLoadsPerCycle = 2;
 constexpr double kL2BytesPerCycle = 32;
 constexpr std::int64_t kMaxColumns = 4;
+constexpr double kGatherCycles = 1;  // an element
+constexpr double kAcrossCycles = 1;  // an element that is stored across the lanes
+constexpr double kLeastRows = 4;     // of a tile that is stored along its rows
 
 // The product's two reads when the value is read * read (conversions, signs and scalar factors allowed around them).
 bool product_of_reads(const ExprPtr& value, std::vector<const Expr*>* reads) {
@@ -38,61 +44,90 @@ double filled(double size, std::int64_t tile) {
   return size <= 0 ? 0 : size / (std::ceil(size / static_cast<double>(tile)) * static_cast<double>(tile));
 }
 
-}  // namespace
-
-std::optional<Contraction> recognise_contraction(const Statement& s, int number, const Model& model) {
-  std::vector<const Expr*> reads;
-  if (!s.update || *s.update != ReduceKind::kSum || !product_of_reads(s.value, &reads) || reads.size() != 2)
-    return std::nullopt;
-  Contraction c;
-  c.statement = number;
-  for (const std::string& name : s.iterators)
-    if (Model::stride(s.subscripts, name) == Model::Stride::kUnit &&
-        mentions_index(reads[0]->args, name) != mentions_index(reads[1]->args, name))
-      c.j = name;
-  if (c.j.empty()) return std::nullopt;
-  const bool first = mentions_index(reads[0]->args, c.j);
-  c.b = reads[first ? 0 : 1];
-  c.a = reads[first ? 1 : 0];
+// i of the loops that only A walks: the one along C's last dimension where j is not, so that the tile is stored along it; else
+// the longest.
+std::string rows_of(const Contraction& c, const Statement& s, int number, const Model& model) {
+  std::string best;
   double widest = 0;
   for (std::size_t at = 0; at < s.iterators.size(); ++at) {
     const std::string& name = s.iterators[at];
-    const bool in_a = mentions_index(c.a->args, name), in_b = mentions_index(c.b->args, name);
-    if (!mentions_index(s.subscripts, name)) {
-      c.k.push_back(name);
-    } else if (in_a == in_b) {
-      c.batch.push_back(name);
-    } else if (in_b) {
-      c.n.push_back(name);
-    } else {
-      c.m.push_back(name);
-      if (model.extent(number, at) <= widest) continue;
-      widest = model.extent(number, at);
-      c.i = name;
-    }
+    if (!std::count(c.m.begin(), c.m.end(), name)) continue;
+    if (c.across && Model::stride(s.subscripts, name) == Model::Stride::kUnit && model.extent(number, at) >= kLeastRows)
+      return name;
+    if (model.extent(number, at) <= widest) continue;
+    widest = model.extent(number, at);
+    best = name;
   }
-  return c.k.empty() || c.i.empty() ? std::nullopt : std::optional<Contraction>(c);
+  return best;
 }
 
-ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size) {
+// Does the loop walk one dimension of the operand alone? Then panels of it can be packed.
+bool walks_dimension(const Expr& read, const std::string& name) {
+  int mentions = 0, plain = 0;
+  for (const ExprPtr& e : read.args) {
+    mentions += mentions_index(e, name);
+    plain += e->op == Op::kIndex && e->name == name;
+  }
+  return mentions == 1 && plain == 1;
+}
+
+}  // namespace
+
+std::vector<Contraction> recognise_contractions(const Statement& s, int number, const Model& model) {
+  std::vector<const Expr*> reads;
+  if (!s.update || *s.update != ReduceKind::kSum || !product_of_reads(s.value, &reads) || reads.size() != 2) return {};
+  std::vector<Contraction> all;
+  for (const std::string& lanes : s.iterators) {
+    const bool first = mentions_index(reads[0]->args, lanes);
+    if (!mentions_index(s.subscripts, lanes) || first == mentions_index(reads[1]->args, lanes)) continue;
+    Contraction c;
+    c.statement = number;
+    c.j = lanes;
+    c.across = Model::stride(s.subscripts, lanes) != Model::Stride::kUnit;
+    c.b = reads[first ? 0 : 1];
+    c.a = reads[first ? 1 : 0];
+    if (c.across && !(walks_dimension(*c.b, lanes) && is_float(s.value->type))) continue;
+    for (const std::string& name : s.iterators) {
+      const bool in_a = mentions_index(c.a->args, name), in_b = mentions_index(c.b->args, name);
+      (!mentions_index(s.subscripts, name) ? c.k : in_a == in_b ? c.batch : in_b ? c.n : c.m).push_back(name);
+    }
+    c.i = rows_of(c, s, number, model);
+    if (!c.k.empty() && !c.i.empty()) all.push_back(std::move(c));
+  }
+  return all;
+}
+
+ContractionSize size_of(const Contraction& c, const Statement& s, const Model& model) {
+  const auto product = [&](const std::vector<std::string>& names) {
+    double n = 1;
+    for (std::size_t at = 0; at < s.iterators.size(); ++at)
+      if (std::count(names.begin(), names.end(), s.iterators[at])) n *= model.extent(c.statement, at);
+    return n;
+  };
+  return {product({c.i}), product({c.j}), product(c.m), product(c.n), product(c.k), product(c.batch)};
+}
+
+ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const Contraction& c,
+                            const ContractionSize& size) {
   const std::int64_t whole = std::max<std::int64_t>(1, cpu.vector_bytes / element_bytes);
+  const bool gathers = Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !walks_dimension(*c.b, c.j);
   ContractionTile best;
-  double highest = 0;
   for (std::int64_t lanes = whole; lanes >= std::max<std::int64_t>(1, std::min<std::int64_t>(4, whole)); lanes /= 2) {
     const double fma = lanes == whole ? cpu.fma_per_cycle : std::max(2, cpu.fma_per_cycle);
     for (std::int64_t columns = 1; columns <= kMaxColumns; ++columns) {
       for (std::int64_t rows = 1; rows * columns + columns + 1 <= cpu.vector_registers; ++rows) {
-        const double accumulators = static_cast<double>(rows * columns);
+        const double accumulators = static_cast<double>(rows * columns), width = static_cast<double>(lanes);
         const double arithmetic = std::max(accumulators / fma, kFmaLatency);
-        const double loads = static_cast<double>(rows + columns) / kLoadsPerCycle;
+        const double loads = static_cast<double>(rows) / kLoadsPerCycle +
+                             static_cast<double>(columns) * (gathers ? kGatherCycles * width : 1 / kLoadsPerCycle);
         const double used = filled(size.i, rows) * filled(size.j, lanes * columns);
         const double panels = static_cast<double>((rows + lanes * columns) * element_bytes) / kL2BytesPerCycle;
         // What is hidden behind the arithmetic is not free: among near equals, fewer loads and bytes.
         const double slack = 1 - 0.05 * loads / arithmetic - 0.1 * panels / arithmetic;
-        const double rate = used * slack * accumulators * static_cast<double>(lanes) / std::max({arithmetic, loads, panels});
-        if (rate <= highest) continue;
-        highest = rate;
-        best = {lanes, columns, rows, lanes * columns};
+        const double stored = accumulators * (c.across ? kAcrossCycles * width : 1) / std::max(size.k, 1.0);
+        const double rate = used * slack * accumulators * width / (std::max({arithmetic, loads, panels}) + stored);
+        if (rate <= best.rate) continue;
+        best = {lanes, columns, rows, lanes * columns, rate};
       }
     }
     if (lanes == 1) break;
@@ -100,9 +135,25 @@ ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, c
   return best;
 }
 
+std::int64_t second_cache_bytes(const CpuMachine& cpu) { return cpu.caches.size() > 1 ? cpu.caches[1].size_bytes : 1 << 20; }
+
+std::int64_t shared_block(double extent, std::int64_t most, std::int64_t unit, int threads) {
+  const double units = std::ceil(extent / static_cast<double>(unit));
+  const double largest = std::max(1.0, std::min(units, static_cast<double>(most / unit)));
+  double best = largest, least = units * 2;
+  // Down to a quarter: shorter blocks would walk the other operand too often. A static share gets ceil(blocks / threads).
+  for (double block = largest; block >= 1 && block >= largest / 4; --block) {
+    const double each = std::min(units, std::ceil(std::ceil(units / block) / threads) * block);
+    if (each >= least) continue;
+    least = each;
+    best = block;
+  }
+  return static_cast<std::int64_t>(best) * unit;
+}
+
 std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, double k, std::int64_t mr) {
-  const std::int64_t l2 = cpu.caches.size() > 1 ? cpu.caches[1].size_bytes : 1 << 20;
-  const std::int64_t rows = static_cast<std::int64_t>(static_cast<double>(l2 / 2 / element_bytes) / std::max(k, 1.0));
+  const std::int64_t rows =
+      static_cast<std::int64_t>(static_cast<double>(second_cache_bytes(cpu) / 2 / element_bytes) / std::max(k, 1.0));
   return std::max(mr, rows / mr * mr);
 }
 

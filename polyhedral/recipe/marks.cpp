@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "polyhedral/recipe/lane_axis.hpp"
 #include "polyhedral/recipe/planner.hpp"
 
 namespace facet {
@@ -52,42 +53,6 @@ void cut_lone_loops(GroupPlanner& planner) {
                                        {"sizes", arg(std::vector<std::int64_t>{kPiece})}}),
                     "tile", "loop " + name + " of " + owner, "pieces for the threads, their iterations for the lanes");
   }
-}
-
-DType widest_type(const Statement& s) {
-  DType t = s.value->type;
-  walk(s.value, [&](const Expr& e) {
-    if (e.op == Op::kRead && size_bytes(e.type) > size_bytes(t)) t = e.type;
-  });
-  return t;
-}
-
-// Reads that are neither contiguous nor fixed along the iterator: each is a gather.
-int gathers(const Statement& s, const std::string& name) {
-  int n = 0;
-  walk(s.value, [&](const Expr& e) { n += e.op == Op::kRead && Model::stride(e.args, name) == Model::Stride::kOther; });
-  return n;
-}
-
-// Is iterator `name` a good lane axis for the statement: writes contiguous (or a reduction over it), reads contiguous or fixed?
-bool good_lanes(const Statement& s, const std::string& name, std::string* why) {
-  const Model::Stride w = Model::stride(s.subscripts, name);
-  if (w == Model::Stride::kOther || (w == Model::Stride::kNone && !s.update)) {
-    *why = "'" + s.target + "' is not written contiguously along it";
-    return false;
-  }
-  int unit = w == Model::Stride::kUnit, other = 0;
-  walk(s.value, [&](const Expr& e) {
-    if (e.op != Op::kRead) return;
-    const Model::Stride r = Model::stride(e.args, name);
-    unit += r == Model::Stride::kUnit;
-    other += r == Model::Stride::kOther;
-  });
-  if (other > unit) {
-    *why = "most reads are not contiguous along it";
-    return false;
-  }
-  return true;
 }
 
 // Do the loops around decide the innermost one's value? It is a loop of one iteration then.
@@ -211,6 +176,7 @@ void cut_columns(GroupPlanner& planner, TreePtr nest, double entries) {
 }  // namespace
 
 void plan_vectors(GroupPlanner& planner) {
+  plan_windows(planner);
   // Copies were given their loops and lanes by who asked for them: their buffers' layouts are not the arrays'.
   const auto copies = [&](int s) { return planner.schedule().statement(s).kind == StatementKind::kCopy; };
   for (const int s : statements_of(planner.schedule().tree))

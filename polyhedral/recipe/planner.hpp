@@ -59,6 +59,7 @@ void plan_contraction_of_arrays(GroupPlanner& planner);
 void plan_time_tiles(GroupPlanner& planner);  // stencils: tiles over time in wavefronts
 void plan_bands(GroupPlanner& planner);       // factorizations: permutable bands in tiles
 void plan_vectors(GroupPlanner& planner);     // one vector loop a statement
+void plan_windows(GroupPlanner& planner);     // before that: vector loops around short reductions
 void plan_threads(GroupPlanner& planner);     // one parallel loop a nest
 void plan_streams(GroupPlanner& planner);     // results larger than the caches go past them
 void plan_gpu_order(GroupPlanner& planner);   // parallel loops outermost, nests apart that have some of their own

@@ -12,9 +12,11 @@ namespace {
 
 constexpr double kLeastRunBytes = 256;
 
-// Operations a stored byte (a function counts as ten) above which a loop waits for its arithmetic and streaming gains nothing.
-// Two threads of a Zen 3: bias + add gained a quarter; bias + gelu (4 operations a byte) lost 10 %.
+// Operations a stored byte (a function counts as ten) above which a loop waits for its arithmetic and streaming gains nothing,
+// for each 32 bytes of a vector: how many operations an instruction does. Two threads of a Zen 3: bias + add gained a quarter;
+// bias + gelu (4 operations a byte) lost 10 %. With vectors of 64 bytes (Sapphire Rapids) bias + gelu gains.
 constexpr double kMostOperationsPerByte = 3;
+constexpr double kCountedVectorBytes = 32;
 
 // Bytes of the arrays that the group makes for others.
 double stored_bytes(const GroupPlanner& planner) {
@@ -50,7 +52,8 @@ bool waits_for_memory(const GroupPlanner& planner, const Array& array) {
       if (target != schedule.scop->arrays.end() && !target->second.external && target->second.live_out)
         bytes += static_cast<double>(size_bytes(target->second.dtype));
     }
-    if (operations > kMostOperationsPerByte * bytes) return false;
+    const double wide = planner.options().machine.cpu.vector_bytes / kCountedVectorBytes;
+    if (operations > kMostOperationsPerByte * wide * bytes) return false;
   }
   return true;
 }

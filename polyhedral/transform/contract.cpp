@@ -12,6 +12,7 @@
 
 #include "polyhedral/storage.hpp"
 #include "polyhedral/transform/memory_steps.hpp"
+#include "polyhedral/transform/promote_parts.hpp"
 #include "polyhedral/transform/transform.hpp"
 
 namespace facet {
@@ -45,21 +46,31 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   // Parts promoted from it stay the nearest place of their accesses: they come after it.
   const auto part =
       std::find_if(next.storage.begin(), next.storage.end(), [&](const StorageMap& m) { return m.array == array; });
-  next.storage.insert(part, contracted(schedule, array, at));
+  StorageMap box = contracted(schedule, array, at);
+  if (args.has("layout")) {
+    const int user = args.statement();
+    if (args.problem()) return schedule;
+    const std::vector<std::string> dims = dimension_names(schedule.statement(user), array, found->extents.size());
+    box.order.clear();
+    read_layout(args, dims, box);
+  }
+  next.storage.insert(part, std::move(box));
   return next;
 }
 
 }  // namespace
 
 extern const Transform kContract;
-const Transform kContract = {"contract",
-                             "An intermediate array shrinks to what one iteration of a loop needs.",
-                             {{"array", "array", true, "the array"},
-                              {"statement", "statement", false, "with `at`: a statement inside the loop"},
-                              {"at", "loop", false, "the loop; otherwise the innermost around every access"}},
-                             apply,
-                             {"for i { t[i] = a[i]; b[i] = t[i] }", "for i { double t; t = a[i]; b[i] = t }",
-                              "storage folding, array contraction, privatisation",
-                              "arrays that exist outside the group; values that leave the iteration"}};
+const Transform kContract = {
+    "contract",
+    "An intermediate array shrinks to what one iteration of a loop needs.",
+    {{"array", "array", true, "the array"},
+     {"statement", "statement", false, "with `at`: a statement inside the loop"},
+     {"at", "loop", false, "the loop; otherwise the innermost around every access"},
+     {"layout", "layout", false, "with `statement`: {order: dimensions by its loop names, slowest first}"}},
+    apply,
+    {"for i { t[i] = a[i]; b[i] = t[i] }", "for i { double t; t = a[i]; b[i] = t }",
+     "storage folding, array contraction, privatisation",
+     "arrays that exist outside the group; values that leave the iteration"}};
 
 }  // namespace facet

@@ -33,7 +33,7 @@ double round_to_format(const Format& f, double value) {
 }
 
 template <class T>
-T load(const std::vector<std::byte>& bytes, std::int64_t i) {
+T load(const HostBytes& bytes, std::int64_t i) {
   T value;
   assert(i >= 0 && (static_cast<std::size_t>(i) + 1) * sizeof(T) <= bytes.size());
   std::memcpy(&value, bytes.data() + static_cast<std::size_t>(i) * sizeof(T), sizeof(T));
@@ -41,7 +41,7 @@ T load(const std::vector<std::byte>& bytes, std::int64_t i) {
 }
 
 template <class T>
-void store(std::vector<std::byte>& bytes, std::int64_t i, T value) {
+void store(HostBytes& bytes, std::int64_t i, T value) {
   assert(i >= 0 && (static_cast<std::size_t>(i) + 1) * sizeof(T) <= bytes.size());
   std::memcpy(bytes.data() + static_cast<std::size_t>(i) * sizeof(T), &value, sizeof(T));
 }

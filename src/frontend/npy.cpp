@@ -49,8 +49,7 @@ Result<NpyHeader> header_of(const InputFile& file, const Place& place) {
 }
 
 // Fortran order to C order: the first axis is the fastest in the file.
-void to_c_order(const std::vector<std::int64_t>& shape, std::int64_t element, const std::vector<std::byte>& from,
-                std::vector<std::byte>* to) {
+void to_c_order(const std::vector<std::int64_t>& shape, std::int64_t element, const HostBytes& from, HostBytes* to) {
   const std::size_t rank = shape.size();
   std::vector<std::int64_t> at(rank, 0), stride(rank, element);
   for (std::size_t d = 1; d < rank; ++d) stride[d] = stride[d - 1] * shape[d - 1];

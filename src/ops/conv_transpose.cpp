@@ -3,7 +3,9 @@
 // Output p (with the leading padding added, P = p + begin) gets x[i] * w[r] for every i, r with P = i*stride + r*dilation. With
 // stride and dilation coprime, r is the solution r0(P) = P * dilation^-1 mod stride plus multiples of stride: r = r0 +
 // stride*t, i = (P - dilation*r0) / stride - dilation*t. So the loop over t has ceil(kernel / stride) steps and no condition.
-// Otherwise the taps are selected by the condition (P - dilation*r) % stride == 0.
+// r0 depends on p mod stride only. So the outputs p = stride*e + o of one class o are a convolution of x with every stride-th
+// tap, e walking x in steps of one: the classes are computed side by side, `parts`[o, .., e], and then take their places in y.
+// Where stride and dilation are not coprime, the taps are selected by the condition (P - dilation*r) % stride == 0.
 #include <algorithm>
 #include <numeric>
 
@@ -84,27 +86,30 @@ struct Taps {
   std::string condition;
 };
 
-Taps taps_of(OpBuilder& b, const Window& w, const Loop& p, const std::string& name) {
+Taps selected_taps(OpBuilder& b, const Window& w, const Loop& p, const std::string& name) {
   Taps t;
-  const ExprPtr shifted = normal(idx_add(p.index(), idx(w.begin)));
-  if (std::gcd(w.stride, w.dilation) != 1) {
-    t.loop = b.loop(name, idx(w.kernel));
-    t.tap = t.loop.index();
-    const ExprPtr distance = normal(idx_sub(shifted, idx_mul(idx(w.dilation), t.tap)));
-    t.input = idx_floordiv(distance, w.stride);
-    t.condition = to_text(idx_mod(distance, w.stride)) + " == 0";
-    return t;
-  }
+  t.loop = b.loop(name, idx(w.kernel));
+  t.tap = t.loop.index();
+  const ExprPtr distance = normal(idx_sub(normal(idx_add(p.index(), idx(w.begin))), idx_mul(idx(w.dilation), t.tap)));
+  t.input = idx_floordiv(distance, w.stride);
+  t.condition = to_text(idx_mod(distance, w.stride)) + " == 0";
+  return t;
+}
+
+// For output stride * e + o. A stride of 1 has one class: o is not there.
+Taps taps_of(OpBuilder& b, const Window& w, const Loop& e, const ExprPtr& o, const std::string& name) {
+  Taps t;
   t.loop = b.loop(name, idx((w.kernel + w.stride - 1) / w.stride));
   t.tap_leaves = w.kernel % w.stride != 0;
   std::int64_t inverse = 1 % w.stride;
   while (w.stride > 1 && inverse * w.dilation % w.stride != 1) ++inverse;
+  const ExprPtr shifted = normal(o ? idx_add(o, idx(w.begin)) : idx_add(e.index(), idx(w.begin)));
   const ExprPtr first = w.stride == 1 ? idx(0) : idx_mod(inverse == 1 ? shifted : idx_mul(idx(inverse), shifted), w.stride);
   t.tap = idx_add(idx_mul(idx(w.stride), t.loop.index()), first);
   // dilation 1: (P - P % stride) / stride is P / stride.
   const ExprPtr base = w.dilation == 1 ? idx_floordiv(shifted, w.stride)
                                        : idx_floordiv(idx_sub(shifted, idx_mul(idx(w.dilation), first)), w.stride);
-  t.input = idx_sub(base, idx_mul(idx(w.dilation), t.loop.index()));
+  t.input = idx_sub(o ? idx_add(e.index(), base) : base, idx_mul(idx(w.dilation), t.loop.index()));
   return t;
 }
 
@@ -125,43 +130,101 @@ bool check(OpBuilder& b, std::int64_t groups) {
   return !b.failed();
 }
 
+class TransposedConvolution {
+ public:
+  TransposedConvolution(OpBuilder& b, std::int64_t groups, std::vector<Axis> axes)
+      : b_(b), groups_(groups), axes_(std::move(axes)), in_(b.dtype()), acc_(accumulator(b, in_)), result_(sum_result(in_)) {}
+
+  void define() {
+    const ExprPtr channels = normal(idx_mul(idx(groups_), b_.dim(1, 1)));
+    outputs_ = {b_.loop("n", b_.dim(0, 0)), b_.loop("m", channels)};
+    Shape shape = {b_.dim(0, 0), channels};
+    static const char* const places[] = {"p", "q", "v"};
+    bool classes = false, coprime = true;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      const Window& w = axes_[a].window;
+      outputs_.push_back(b_.loop(places[a], w.output));
+      shape.push_back(w.output);
+      classes = classes || w.stride > 1;
+      coprime = coprime && std::gcd(w.stride, w.dilation) == 1;
+    }
+    b_.out(0, result_, shape);
+    if (classes && coprime) {
+      by_classes();
+    } else {
+      sum("y0", {}, outputs_, outputs_[0].index(), outputs_[1].index(), [&](std::size_t a, const std::string& tap) {
+        const Window& w = axes_[a].window;
+        return coprime ? taps_of(b_, w, outputs_[a + 2], nullptr, tap) : selected_taps(b_, w, outputs_[a + 2], tap);
+      });
+    }
+  }
+
+ private:
+  OpBuilder& b_;
+  std::int64_t groups_;
+  std::vector<Axis> axes_;
+  DType in_, acc_, result_;
+  Loops outputs_;
+
+  void by_classes() {
+    const std::string parts = b_.local("parts");
+    static const char* const names[][2] = {{"o", "e"}, {"g", "f"}, {"l", "h"}};
+    Loops classes, steps{b_.loop("n", b_.dim(0, 0)), b_.loop("m", outputs_[1].extent)};
+    Subscripts of_class, place{outputs_[0].index(), outputs_[1].index()};
+    std::vector<ExprPtr> offsets;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      const Window& w = axes_[a].window;
+      steps.push_back(b_.loop(names[a][1], normal(idx_floordiv(idx_add(w.output, idx(w.stride - 1)), w.stride))));
+      place.push_back(w.stride == 1 ? outputs_[a + 2].index() : idx_floordiv(outputs_[a + 2].index(), w.stride));
+      offsets.push_back(nullptr);
+      if (w.stride == 1) continue;
+      classes.push_back(b_.loop(names[a][0], idx(w.stride)));
+      offsets.back() = classes.back().index();
+      of_class.push_back(idx_mod(outputs_[a + 2].index(), w.stride));
+    }
+    of_class.insert(of_class.end(), place.begin(), place.end());
+    sum(parts, classes, steps, steps[0].index(), steps[1].index(),
+        [&](std::size_t a, const std::string& tap) { return taps_of(b_, axes_[a].window, steps[a + 2], offsets[a], tap); });
+    b_.line("y0", outputs_, ref(parts, of_class));
+  }
+
+  // target[classes, places] = the sum over channels and taps, and the bias.
+  template <class TapsOfAxis>
+  void sum(const std::string& target, const Loops& classes, const Loops& places, const ExprPtr& n, const ExprPtr& m,
+           const TapsOfAxis& taps_of_axis) {
+    static const char* const taps[] = {"r", "s", "t"};
+    const std::optional<ExprPtr> group_in = exact_quotient(b_.dim(0, 1), idx(groups_));
+    Loops reduced = {b_.loop("c", *group_in)};
+    const ExprPtr c = reduced[0].index();
+    const std::int64_t mg = groups_ == 1 ? 1 : std::max<std::int64_t>(*constant_of(b_.dim(1, 1)), 1);
+    const ExprPtr channel = groups_ == 1 ? c : idx_add(idx_mul(*group_in, idx_floordiv(m, mg)), c);
+    Subscripts x = {n, channel}, w = {channel, groups_ == 1 ? m : idx_mod(m, mg)};
+    std::vector<std::string> conditions;
+    bool tap_leaves = false;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      const Taps t = taps_of_axis(a, taps[a]);
+      reduced.push_back(t.loop);
+      x.push_back(t.input);
+      w.push_back(t.tap);
+      tap_leaves = tap_leaves || t.tap_leaves;
+      if (!t.condition.empty()) conditions.push_back(t.condition);
+    }
+    std::string value = reduction("sum", reduced,
+                                  cast_text(acc_, in_, ref("a0", x, number_text(in_, 0))) + " * " +
+                                      cast_text(acc_, in_, ref("a1", w, tap_leaves ? number_text(in_, 0) : "")));
+    if (b_.has(2)) value += " + " + cast_text(acc_, in_, ref("a2", {m}));
+    Loops left = classes;
+    left.insert(left.end(), places.begin(), places.end());
+    b_.line(target, left, cast_text(result_, acc_, value), reduced, conditions);
+  }
+};
+
 void define_conv_transpose(OpBuilder& b) {
   const std::int64_t groups = b.integer("group");
   if (!check(b, groups)) return;
-  const std::vector<Axis> axes = axes_of(b);
+  std::vector<Axis> axes = axes_of(b);
   if (b.failed()) return;
-  const ExprPtr per_group = b.dim(1, 1), channels = normal(idx_mul(idx(groups), per_group));
-  const std::optional<ExprPtr> group_in = exact_quotient(b.dim(0, 1), idx(groups));
-  Shape shape = {b.dim(0, 0), channels};
-  Loops left = {b.loop("n", b.dim(0, 0)), b.loop("m", channels)};
-  Loops reduced = {b.loop("c", *group_in)};
-  static const char* const places[] = {"p", "q", "v"};
-  static const char* const taps[] = {"r", "s", "t"};
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    left.push_back(b.loop(places[a], axes[a].window.output));
-    shape.push_back(axes[a].window.output);
-  }
-  const ExprPtr m = left[1].index(), c = reduced[0].index();
-  const std::int64_t mg = groups == 1 ? 1 : std::max<std::int64_t>(*constant_of(per_group), 1);
-  const ExprPtr channel = groups == 1 ? c : idx_add(idx_mul(*group_in, idx_floordiv(m, mg)), c);
-  Subscripts x = {left[0].index(), channel}, w = {channel, groups == 1 ? m : idx_mod(m, mg)};
-  std::vector<std::string> conditions;
-  bool tap_leaves = false;
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    const Taps t = taps_of(b, axes[a].window, left[a + 2], taps[a]);
-    reduced.push_back(t.loop);
-    x.push_back(t.input);
-    w.push_back(t.tap);
-    tap_leaves = tap_leaves || t.tap_leaves;
-    if (!t.condition.empty()) conditions.push_back(t.condition);
-  }
-  const DType in = b.dtype(), acc = accumulator(b, in), result = sum_result(in);
-  std::string value = reduction("sum", reduced,
-                                cast_text(acc, in, ref("a0", x, number_text(in, 0))) + " * " +
-                                    cast_text(acc, in, ref("a1", w, tap_leaves ? number_text(in, 0) : "")));
-  if (b.has(2)) value += " + " + cast_text(acc, in, ref("a2", {m}));
-  b.out(0, result, shape);
-  b.line("y0", left, cast_text(result, acc, value), reduced, conditions);
+  TransposedConvolution(b, groups, std::move(axes)).define();
 }
 
 }  // namespace

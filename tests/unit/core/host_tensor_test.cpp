@@ -81,5 +81,13 @@ TEST(HostTensor, EveryDtypeKeepsSmallIntegers) {
   }
 }
 
+// A vector that straddles two lines costs two accesses.
+TEST(HostTensor, BeginsWithACacheLine) {
+  for (const std::int64_t n : {1, 100, 100000}) {
+    const HostTensor t = make_host_tensor(DType::kF32, {n});
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(t.bytes.data()) % 64, 0u);
+  }
+}
+
 }  // namespace
 }  // namespace facet

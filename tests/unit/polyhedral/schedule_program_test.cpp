@@ -84,8 +84,43 @@ TEST(ScheduleProgram, MatmulIsTiledPackedVectorisedAndParallel) {
   for (const LedgerEntry& e : ledger) log += e.kind + " " + e.subject + (e.done ? " done: " : " not done: ") + e.reason + "\n";
   EXPECT_NE(text.find("parallel"), std::string::npos) << text << log;
   EXPECT_NE(text.find("vector"), std::string::npos) << text << log;
-  EXPECT_NE(text.find("b.packed"), std::string::npos) << text << log << s.schedule_text;
+  // The threads' blocks are columns of b: each packs its own. All of them walk a, which is packed once.
+  EXPECT_NE(text.find("allocate b.tile"), std::string::npos) << text << log << s.schedule_text;
+  EXPECT_NE(text.find("a.packed"), std::string::npos) << text << log << s.schedule_text;
   EXPECT_NE(text.find("allocate c.tile"), std::string::npos) << text << log << s.schedule_text;
+}
+
+Program convolution_of(const std::string& x, const std::string& w, const std::string& attributes) {
+  return program_of(R"({"facet": 1, "name": "c", "tensors": {"x": {"dtype": "f32", "shape": )" + x +
+                    R"(}, "w": {"dtype": "f32", "shape": )" + w + R"(}}, "inputs": ["x", "w"],
+      "ops": [{"op": "conv", "in": ["x", "w"], "out": "y", "attrs": )" +
+                    attributes + R"(}], "outputs": ["y"]})");
+}
+
+// Rows of 7 would fill less than half a vector: the lanes are filters, and the tile is stored across them.
+TEST(ScheduleProgram, LanesOfShortRowsAreFilters) {
+  const Program p = convolution_of("[1, 64, 7, 7]", "[64, 64, 3, 3]", R"({"pads": [1, 1, 1, 1]})");
+  ScheduleOptions options;
+  options.machine.cpu.vector_bytes = 64;
+  options.machine.cpu.vector_registers = 32;
+  Ledger ledger;
+  const Result<Recipe> recipe = plan(p, Recipe{}, options, ledger);
+  ASSERT_TRUE(recipe.ok());
+  const std::string text = to_json(*recipe);
+  EXPECT_NE(text.find(R"({"do": "vectorize", "loop": "m", "statement": "y", "width": 16})"), std::string::npos) << text;
+  const Result<Scheduled> s = schedule_program(p, *recipe, options);
+  ASSERT_TRUE(s.ok());
+  EXPECT_NE(to_text(s->loops).find("allocate y.tile: f32[1, 1, 7, "), std::string::npos) << to_text(s->loops);
+}
+
+// One channel a group leaves no contraction: the taps are unrolled inside the vectors of a row.
+TEST(ScheduleProgram, TapsOfDepthwiseConvolutionsAreInsideTheVectors) {
+  const Program p = convolution_of("[1, 32, 40, 40]", "[32, 1, 3, 3]", R"({"pads": [1, 1, 1, 1], "group": 32})");
+  Ledger ledger;
+  const std::string text = to_text(scheduled(p, {}, &ledger).loops);
+  const std::size_t row = text.find("for q in 0..40 vector(");
+  ASSERT_NE(row, std::string::npos) << text;
+  EXPECT_NE(text.find("for r in 0..3 unroll", row), std::string::npos) << text;
 }
 
 std::string log_of(const Ledger& ledger) {

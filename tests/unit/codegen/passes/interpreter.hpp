@@ -338,7 +338,7 @@ class Evaluator {
       add_buffer(a->buffer, true);
     } else if (const Sequence* s = std::get_if<Sequence>(&n->node)) {
       block(s->body);
-    } else if (!std::get_if<Comment>(&n->node)) {
+    } else if (!std::get_if<Comment>(&n->node) && !std::get_if<Prefetch>(&n->node)) {
       throw std::runtime_error("test evaluator: statement");
     }
   }

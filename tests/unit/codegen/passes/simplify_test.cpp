@@ -63,6 +63,16 @@ TEST(Simplify, Divisions) {
   EXPECT_EQ(simplified(binary(Op::kFloorDiv, mul(idx(48), ix("x")), idx(16)), f), "3 * x");
 }
 
+// An iterator that walks one tile from its start: 14*i2 <= r < 14*i2 + 14.
+TEST(Simplify, QuotientsWithinATile) {
+  Facts f = facts_of_tile();
+  f.add_range("r", mul(idx(14), ix("i2")), add(mul(idx(14), ix("i2")), idx(14)));
+  f.add_range("s", mul(idx(14), ix("i2")), add(mul(idx(14), ix("i2")), idx(15)));
+  EXPECT_EQ(simplified(binary(Op::kFloorDiv, ix("r"), idx(14)), f), "i2");
+  EXPECT_EQ(simplified(binary(Op::kFloorMod, ix("r"), idx(14)), f), "r - 14 * i2");
+  EXPECT_EQ(simplified(binary(Op::kFloorDiv, ix("s"), idx(14)), f), "tdiv(s, 14)");  // may be the next tile's first
+}
+
 TEST(Simplify, MinimaAndConditions) {
   const Facts f = facts_of_tile();
   EXPECT_EQ(simplified(least(idx(14), ix("i")), f), "i");

@@ -77,6 +77,10 @@ TEST(Tiles, GoldenFullTile) {
   for j2 in 0..4
     var h0_0: f32x4 = splat4(0.0)
     var h0_1: f32x4 = splat4(0.0)
+    prefetch h0[2 * i2, 4 * j2]
+    prefetch h0[2 * i2 + 1, 4 * j2]
+    prefetch h[2 * i2, 4 * j2]
+    prefetch h[2 * i2 + 1, 4 * j2]
     for k in 0..K
       let b_v: f32x4 = b[k, 4 * j2]:4
       h0_0 = fma(splat4(a[2 * i2, k]), b_v, h0_0)

@@ -23,6 +23,10 @@ TEST(Detect, FactsArePlausible) {
   EXPECT_GE(m.caches[0].size_bytes, 16 << 10);
   EXPECT_GT(m.caches[1].size_bytes, m.caches[0].size_bytes);
   for (const CacheLevel& c : m.caches) EXPECT_GE(c.shared_by_cores, 1);
+  // A guest's share of its host's last cache.
+  if (m.caches.size() > 2) {
+    EXPECT_LE(m.caches.back().size_bytes, (std::int64_t{32} << 20) * m.caches.back().shared_by_cores);
+  }
   EXPECT_EQ(m.vector_bytes, m.isa == "avx512" ? 64 : m.isa == "avx2" ? 32 : 16);
 }
 

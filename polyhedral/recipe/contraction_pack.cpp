@@ -1,0 +1,202 @@
+// Policy: the operands of a register-tiled nest in panels, so that the tile reads both along one line.
+//
+//     A whole operand, before the nest, on threads            B.packed.copy;  for jt .. { .. B_packed .. }
+//     the block of one thread's iteration, in its own L2      for jt { B.tile.copy;  .. B_tile .. }
+//
+// The second form takes the operand that the threads' blocks cut: nobody else needs the block, and what is written once and
+// read soon never leaves the cache. Panels of mr rows or nr columns, slowest the loops outside the tile, then the panels, the
+// reduction's loops and the place in the panel. An operand that few tiles use is left where it is, unless its elements lie
+// apart along the lanes: each vector would be gathered once for each tile.
+//
+// The copy goes through the packed buffer in order where lanes are contiguous on both sides. Else it walks blocks: of the
+// panel and of the reduction's loops along the operand's lines, or where these belong to another loop, of one line along that
+// and the innermost reduction loop, so that every line of both sides is in L1 until it has been used up.
+#include <algorithm>
+#include <numeric>
+
+#include "polyhedral/recipe/contraction.hpp"
+
+namespace facet {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr std::int64_t kCopyBlock = 256;  // of a panel of 14 four-byte rows: 14 KiB, well inside L1
+constexpr std::int64_t kLineBlock = 16;   // a line of four-byte elements, two of eight-byte ones
+constexpr double kNever = 1e18;
+constexpr double kCopyThreadsFrom = 32768;  // elements of a copy that earn the threads' start-up
+
+Names operator+(Names a, const Names& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Step tile_of(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name) {
+  return make_step("tile", {{"statement", arg(statement)},
+                            {"loops", arg(Names{loop})},
+                            {"sizes", arg(std::vector<std::int64_t>{size})},
+                            {"names", arg(Names{name})}});
+}
+
+// The operand's loops that walk one dimension alone, "dN" for the others: the names of promote's dimensions.
+Names dimensions(const Expr& read) {
+  Names names;
+  for (std::size_t d = 0; d < read.args.size(); ++d) {
+    const bool plain = read.args[d]->op == Op::kIndex && !std::count(names.begin(), names.end(), read.args[d]->name);
+    names.push_back(plain ? read.args[d]->name : "d" + std::to_string(d));
+  }
+  return names;
+}
+
+class Packing {
+ public:
+  Packing(GroupPlanner& planner, const PackedNest& nest, const Expr& operand, std::string axis, std::int64_t panel)
+      : planner_(planner),
+        nest_(nest),
+        operand_(operand),
+        axis_(std::move(axis)),
+        panel_(panel),
+        dims_(dimensions(operand)),
+        plain_(std::count(dims_.begin(), dims_.end(), axis_) > 0) {
+    const Names& k = nest.contraction.k;
+    for (const std::string& d : dims_)
+      if (d != axis_) (std::count(k.begin(), k.end(), d) ? inside_ : outside_).push_back(d);
+  }
+
+  void run() {
+    const bool here = in_block() && fits(promotion(true));
+    const std::string why = !plain_ ? "laid out with its padding and room for whole tiles"
+                                    : "packed in panels of " + std::to_string(panel_) + (here ? ", block by block" : "");
+    if (!planner_.attempt(promotion(here), "promotion", "array " + operand_.name, why)) return;
+    copy_ = now().copies.back().name;
+    shape();
+    if (!here) share();
+  }
+
+ private:
+  GroupPlanner& planner_;
+  const PackedNest& nest_;
+  const Expr& operand_;
+  std::string axis_;
+  std::int64_t panel_;
+  Names dims_;
+  bool plain_;
+  Names outside_, inside_;
+  std::string copy_;
+
+  const Schedule& now() const { return planner_.schedule(); }
+
+  // Does every block of the threads' loop use a part of the operand that no other does, and that L2 holds?
+  bool in_block() const {
+    if (!plain_ || axis_ != nest_.block_axis || !outside_.empty()) return false;
+    const double bytes = static_cast<double>(nest_.block_size) * nest_.size.k * static_cast<double>(size_bytes(operand_.type));
+    return bytes <= block_bytes();
+  }
+
+  Step promotion(bool here) const {
+    ArgumentMap step{{"array", arg(operand_.name)}, {"statement", arg(nest_.statement)}}, layout;
+    if (plain_) {
+      layout = {{"order", arg(outside_ + Names{axis_} + inside_)}, {"inner", arg(ArgumentMap{{axis_, arg(panel_)}})}};
+    } else {
+      const std::int64_t stride = Model::step(operand_.args.back(), axis_).value_or(1);
+      layout = {{"room", arg(ArgumentMap{{dims_.back(), arg((panel_ - 1) * std::max<std::int64_t>(stride, 0))}})}};
+    }
+    step["layout"] = arg(layout);
+    if (here) {
+      step["at"] = arg(nest_.block_loop);
+      step["memory"] = arg(std::string("l2"));
+      step["fill"] = Argument{true};
+    }
+    return make_step("promote", step);
+  }
+
+  // Is the block's box that small at every size? It has the constant extents of the largest symbols.
+  bool fits(const Step& step) const {
+    const StepOutcome trial = apply_step(now(), step, planner_.budget());
+    if (!trial.schedule) return false;
+    double bytes = static_cast<double>(size_bytes(operand_.type));
+    for (const ExprPtr& e : trial.schedule->storage.back().sizes)
+      bytes *= e->op == Op::kLiteral ? static_cast<double>(e->int_value) : kNever;
+    return bytes <= block_bytes();
+  }
+
+  double block_bytes() const { return 0.75 * static_cast<double>(second_cache_bytes(planner_.options().machine.cpu)); }
+
+  double extent(const std::string& loop) const {
+    const int number = now().find(copy_);
+    return planner_.model().trips(*find_loop(now().tree, number, loop), number);
+  }
+
+  // The loops of the copy in the order in which it walks, and their lanes.
+  void shape() {
+    const bool follows = !plain_ || axis_ == dims_.back();
+    if (plain_) {
+      std::vector<Step> steps{tile_of(copy_, axis_, panel_, axis_ + "p")};
+      steps.push_back(make_step("interchange", {{"statement", arg(copy_)}, {"order", arg(walk(steps))}}));
+      planner_.attempt_all(steps, "tile", "copy " + copy_, "panel by panel");
+    }
+    const std::int64_t width = plain_ ? std::gcd(nest_.tile.lanes, panel_) : nest_.tile.lanes;
+    if (follows && width >= 4)
+      planner_.attempt(make_step("vectorize", {{"statement", arg(copy_)}, {"loop", arg(dims_.back())}, {"width", arg(width)}}),
+                       "vector", "copy " + copy_, "contiguous on both sides");
+  }
+
+  // Adds the cuts of blocks to `steps`.
+  Names walk(std::vector<Step>& steps) const {
+    Names outer = outside_, deep = inside_, points{axis_};
+    const std::string last = dims_.back();
+    if (last == axis_) return outer + Names{axis_ + "p"} + deep + points;
+    const auto cut = [&](Names& among, const std::string& loop, std::int64_t size) {
+      if (extent(loop) > 2 * static_cast<double>(size)) {
+        steps.push_back(tile_of(copy_, loop, size, loop + "p"));
+        std::replace(among.begin(), among.end(), loop, loop + "p");
+      } else {
+        std::erase(among, loop);
+      }
+      points.push_back(loop);
+    };
+    // The reduction's loops that the operand's lines follow: together one run of the panel.
+    Names run;
+    for (auto d = dims_.rbegin(); d != dims_.rend() && std::count(inside_.begin(), inside_.end(), *d); ++d)
+      run.insert(run.begin(), *d);
+    if (run.empty()) {
+      if (!inside_.empty()) cut(deep, inside_.back(), kLineBlock);
+      cut(outer, last, kLineBlock);
+    }
+    double rest = 1;
+    for (std::size_t d = 1; d < run.size(); ++d) rest *= extent(run[d]);
+    for (const std::string& d : run) {
+      const double block = d == run.front() ? static_cast<double>(kCopyBlock) / rest : extent(d);
+      cut(deep, d, std::max<std::int64_t>(static_cast<std::int64_t>(block), 1));
+    }
+    return outer + Names{axis_ + "p"} + deep + points;
+  }
+
+  void share() {
+    const int number = now().find(copy_);
+    if (planner_.threads() < 2 || planner_.model().instances(number) < kCopyThreadsFrom) return;
+    for (const TreePtr& loop : loops_around(now().tree, number)) {
+      if (loop->mark.kind != LoopKind::kSerial || planner_.model().trips(*loop, number) < planner_.threads()) continue;
+      planner_.attempt(make_step("parallelize", {{"statement", arg(copy_)}, {"loop", arg(loop->names.at(number))}}), "parallel",
+                       "copy " + copy_, "panels on threads");
+      return;
+    }
+  }
+};
+
+}  // namespace
+
+void pack_operands(GroupPlanner& planner, const PackedNest& nest) {
+  const Contraction& c = nest.contraction;
+  const auto pack = [&](const Expr& operand, const std::string& axis, std::int64_t panel, bool worth) {
+    if (worth) return Packing(planner, nest, operand, axis, panel).run();
+    planner.decline("promotion", "array " + operand.name,
+                    "too few tiles use its " + std::string(axis == c.j ? "columns" : "rows") + " to pay for a copy");
+  };
+  const bool apart = Model::stride(c.b->args, c.j) != Model::Stride::kUnit;
+  pack(*c.b, c.j, nest.tile.nr, apart || nest.size.m > 2 * static_cast<double>(nest.tile.mr));
+  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, nest.size.n >= 2 * static_cast<double>(nest.tile.nr));
+}
+
+}  // namespace facet

@@ -89,7 +89,8 @@ Model::Stride Model::stride(const std::vector<ExprPtr>& subscripts, const std::s
 }
 
 std::optional<std::int64_t> Model::step(const ExprPtr& subscript, const std::string& name) {
-  return coefficient(subscript, name);
+  const std::optional<Slope> c = slope_of(subscript, name);
+  return c && c->exact ? std::optional(static_cast<std::int64_t>(c->value)) : std::nullopt;
 }
 
 double Model::array_bytes(const std::string& array) const {

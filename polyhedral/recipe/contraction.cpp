@@ -21,12 +21,10 @@ namespace facet {
 
 namespace {
 
-using Names = std::vector<std::string>;
+using Names = Packing::Names;
 
-constexpr double kLeastWork = 32768;        // multiply-adds; below, tiles cost more than they save
-constexpr double kThreadsFrom = 500000;     // multiply-adds that earn the threads' start-up
-constexpr std::int64_t kCopyBlock = 256;    // of a panel of 14 four-byte rows: 14 KiB, well inside L1
-constexpr double kCopyThreadsFrom = 32768;  // elements of a copy that do
+constexpr double kLeastWork = 32768;     // multiply-adds; below, tiles cost more than they save
+constexpr double kThreadsFrom = 500000;  // multiply-adds that earn the threads' start-up
 
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -64,11 +62,13 @@ class ContractionPlan {
     computed_here_ = !deep_ && has_plain_nest();
     if (computed_here_) join_consumers();
     choose_order();
-    if (!planner_.attempt_all(nest_steps(), "tile", subject, description())) return;
+    if (!make_nest(subject)) return;
     if (computed_here_) keep_result_in_tile();
     mark_tile();
-    pack(*c_.b, c_.j, tile_.nr, size_.m > 2 * static_cast<double>(tile_.mr), "columns");
-    if (c_.a->name != c_.b->name) pack(*c_.a, c_.i, tile_.mr, size_.n >= 2 * static_cast<double>(tile_.nr), "rows");
+    cut_triangle();
+    const Packing packing{planner_, name_, c_.k, tile_.lanes};
+    packing.pack(*c_.b, c_.j, tile_.nr, size_.m > 2 * static_cast<double>(tile_.mr), "columns");
+    if (c_.a->name != c_.b->name) packing.pack(*c_.a, c_.i, tile_.mr, size_.n >= 2 * static_cast<double>(tile_.nr), "rows");
     if (planner_.threads() > 1 && size_.m * size_.n * size_.k * size_.batch > kThreadsFrom)
       planner_.attempt(make_step("parallelize", {{"statement", arg(name_)}, {"loop", arg(order_.front())}}), "parallel",
                        "loop " + order_.front() + " of " + name_, "blocks of the larger side on threads");
@@ -109,7 +109,7 @@ class ContractionPlan {
   }
 
   Step tile_step(const std::string& loop, std::int64_t size, const std::string& suffix) const {
-    return tile_of(name_, loop, size, loop + suffix);
+    return tile_loop(name_, loop, size, loop + suffix);
   }
 
   // The nest that holds the statement, its shared loops walking exactly C: { init; for k S } and nothing else.
@@ -227,14 +227,38 @@ class ContractionPlan {
     return std::to_string(tile_.mr) + " x " + std::to_string(tile_.nr) + " in registers" + block_text_;
   }
 
-  std::vector<Step> nest_steps() {
-    std::vector<Step> steps;
+  // A nest of its own comes out of the one around it at its place in the order, or before or after all others; scalars that
+  // hold the nest together are given arrays where that does not do.
+  bool make_nest(const std::string& subject) {
+    if (computed_here_ || statements_of(loops_around(now().tree, statement_).front()).size() == 1)
+      return planner_.attempt_all(nest_steps({}), "tile", subject, description());
+    const std::string loop = loops_around(now().tree, statement_).front()->names.at(statement_);
+    for (const std::vector<Step>& expansion : expansions())
+      for (const char* where : {"", "last", "first"}) {
+        std::vector<Step> apart = expansion;
+        apart.push_back(make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(loop)}}));
+        if (*where) apart.back().arguments[where] = {true};
+        if (!apply_steps(now(), apart, planner_.budget()).schedule) continue;
+        return planner_.attempt_all(nest_steps(std::move(apart)), "tile", subject, description());
+      }
+    return planner_.attempt_all(nest_steps({make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(loop)}})}), "tile",
+                                subject, description());
+  }
+
+  // Nothing; and arrays for the scalars of the nest, when there are any.
+  std::vector<std::vector<Step>> expansions() const {
+    std::vector<std::vector<Step>> list{{}};
+    std::vector<Step> all;
+    const TreePtr nest = loops_around(now().tree, statement_).front();
+    for (const StorageMap& m : now().storage)
+      if (m.kind == StorageMap::Kind::kContract && m.sizes.empty() && m.at >= 0 && find_loop(nest, m.at))
+        all.push_back(make_step("expand", {{"array", arg(m.array)}}));
+    if (!all.empty()) list.push_back(std::move(all));
+    return list;
+  }
+
+  std::vector<Step> nest_steps(std::vector<Step> steps) {
     const Names reduction = c_.k;
-    if (!computed_here_) {
-      const TreePtr outermost = loops_around(now().tree, statement_).front();
-      if (statements_of(outermost).size() > 1)
-        steps.push_back(make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(outermost->names.at(statement_))}}));
-    }
     steps.insert(steps.end(), cuts_.begin(), cuts_.end());
     steps.push_back(tile_step(c_.i, tile_.mr, "r"));
     steps.push_back(tile_step(c_.j, tile_.nr, "r"));
@@ -290,82 +314,22 @@ class ContractionPlan {
     }
   }
 
-  // The operand's loops that walk one dimension alone, "dN" for the others: the names of promote's dimensions.
-  static Names dimensions(const Expr& read) {
-    Names names;
-    for (std::size_t d = 0; d < read.args.size(); ++d) {
-      const bool plain = read.args[d]->op == Op::kIndex && !std::count(names.begin(), names.end(), read.args[d]->name);
-      names.push_back(plain ? read.args[d]->name : "d" + std::to_string(d));
-    }
-    return names;
-  }
-
-  // The whole operand in panels of `panel` of `axis`, slowest the loops outside the tile, then the reduction's, then the panel.
-  void pack(const Expr& operand, const std::string& axis, std::int64_t panel, bool worth, const std::string& what) {
-    const std::string subject = "array " + operand.name;
-    if (!worth) return planner_.decline("promotion", subject, "too few tiles use its " + what + " to pay for a copy");
-    const Names dims = dimensions(operand);
-    const bool plain = std::count(dims.begin(), dims.end(), axis) > 0;
-    Names outside, inside;
-    for (const std::string& d : dims)
-      if (d != axis) (std::count(c_.k.begin(), c_.k.end(), d) ? inside : outside).push_back(d);
-    ArgumentMap layout;
-    if (plain) {
-      layout = {{"order", arg(outside + Names{axis} + inside)}, {"inner", arg(ArgumentMap{{axis, arg(panel)}})}};
-    } else {
-      layout = {{"room", arg(ArgumentMap{{dims.back(), arg(panel - 1)}})}};
-    }
-    if (!planner_.attempt(
-            make_step("promote", {{"array", arg(operand.name)}, {"statement", arg(name_)}, {"layout", arg(layout)}}),
-            "promotion", subject,
-            plain ? "packed in panels of " + std::to_string(panel) + " " + what
-                  : "laid out with its padding and room for whole tiles"))
-      return;
-    shape_copy(now().copies.back().name, outside, plain ? axis : "", inside, panel, dims);
-  }
-
-  static Step tile_of(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name) {
-    return make_step("tile", {{"statement", arg(statement)},
-                              {"loops", arg(Names{loop})},
-                              {"sizes", arg(std::vector<std::int64_t>{size})},
-                              {"names", arg(Names{name})}});
-  }
-
-  // The copy walks panel by panel; along the lanes where these are contiguous in the operand.
-  void shape_copy(std::string copy, const Names& outside, const std::string& axis, const Names& inside, std::int64_t panel,
-                  const Names& dims) {
-    std::string first = dims.front();
-    const bool lanes_follow = axis.empty() || axis == dims.back();
-    if (!axis.empty()) {
-      const std::string panels = axis + "p";
-      std::vector<Step> steps{tile_of(copy, axis, panel, panels)};
-      Names walk = outside + Names{panels} + inside;
-      if (lanes_follow || inside.empty()) {
-        walk.push_back(axis);
-      } else {
-        // Row by row of the panel: the operand is read along its lines, and a block of the panel stays in L1 meanwhile.
-        const std::string block = inside.back() + "p";
-        if (extent(inside.back()) > 2 * kCopyBlock) {
-          steps.push_back(tile_of(copy, inside.back(), kCopyBlock, block));
-          walk.insert(walk.end() - 1, block);
-        }
-        walk.insert(walk.end() - 1, axis);
-      }
-      steps.push_back(make_step("interchange", {{"statement", arg(copy)}, {"order", arg(walk)}}));
-      planner_.attempt_all(steps, "tile", "copy " + copy, "panel by panel");
-      first = walk.front();
-    }
-    if (lanes_follow)
-      planner_.attempt(
-          make_step("vectorize", {{"statement", arg(copy)}, {"loop", arg(dims.back())}, {"width", arg(tile_.lanes)}}), "vector",
-          "copy " + copy, "contiguous on both sides");
-    const int number = now().find(copy);
-    const double elements = planner_.model().instances(number);
-    if (planner_.threads() < 2 || elements < kCopyThreadsFrom) return;
-    for (const TreePtr& loop : loops_around(now().tree, number)) {
-      if (loop->mark.kind != LoopKind::kSerial || planner_.model().trips(*loop, number) < planner_.threads()) continue;
-      planner_.attempt(make_step("parallelize", {{"statement", arg(copy)}, {"loop", arg(loop->names.at(number))}}), "parallel",
-                       "copy " + copy, "panels on threads");
+  // Full tiles in a nest of their own, which becomes the contraction from here on.
+  void cut_triangle() {
+    const std::pair<std::string, std::int64_t> sides[] = {{c_.i, tile_.mr}, {c_.j, tile_.nr}};
+    for (const auto& [side, size] : sides) {
+      std::optional<TriangleCut> cut;
+      const Result<Done> asked = guarded("triangles", planner_.budget(), [&] {
+        cut = triangle_cut(now().statement(statement_), c_.k.back(), side, side + "r", size);
+      });
+      if (!asked || !cut || c_.k.size() > 1) continue;
+      const Step split = make_step("index_set_split",
+                                   {{"statement", arg(name_)}, {"loop", arg(c_.k.back())}, {"expression", arg(cut->point)}});
+      if (!planner_.attempt(split, "tile", "loop " + c_.k.back() + " of " + name_,
+                            "full register tiles apart from the triangle"))
+        continue;
+      if (cut->behind) name_ += ".from";
+      statement_ = now().find(name_);
       return;
     }
   }

@@ -36,6 +36,35 @@ struct ContractionTile {
 // The register tile of the highest modelled rate.
 ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size);
 
+// tile of one loop.
+Step tile_loop(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name);
+
+// Operands of a statement laid out in panels, with the loops of the copies.
+struct Packing {
+  using Names = std::vector<std::string>;
+  GroupPlanner& planner;
+  std::string statement;
+  Names reduction;  // its loops
+  std::int64_t lanes = 1;
+
+  // The whole operand in panels of `panel` of `axis`, slowest the loops outside the tile, then the reduction's, then the panel.
+  void pack(const Expr& operand, const std::string& axis, std::int64_t panel, bool worth, const std::string& what) const;
+
+ private:
+  double extent(const std::string& iterator) const;
+  void shape_copy(std::string copy, const Names& outside, const std::string& axis, const Names& inside, std::int64_t panel,
+                  const Names& dims) const;
+};
+
+// Where the reduction's loop `k` leaves a triangle with the side of a register tile: the point of index_set_split, and whether
+// full tiles lie behind it. nullopt: no triangle.
+struct TriangleCut {
+  std::string point;
+  bool behind = true;
+};
+std::optional<TriangleCut> triangle_cut(const Statement& s, const std::string& k, const std::string& side,
+                                        const std::string& tile, std::int64_t size);
+
 // Rows of A whose k values fill half of L2, a multiple of mr.
 std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, double k, std::int64_t mr);
 

@@ -53,6 +53,8 @@ constexpr Page kPages[] = {
     {"contract", "for i { t[i] = a[i]; b[i] = t[i] }", "for i { double t; t = a[i]; b[i] = t }",
      "storage folding, array contraction, privatisation",
      "arrays that exist outside the group; values that leave the iteration"},
+    {"expand", "for i { double t; t = a[i]; b[i] = t }", "double t[N]\nfor i { t[i] = a[i]; b[i] = t[i] }",
+     "scalar expansion; the inverse of contract", "arrays that are not contracted, parts promoted from them"},
     {"promote", "for it { .. for k  S reads A[it, k] }", "for it { copy A[it, ..] to A.tile;  .. for k  S reads A.tile[k] }",
      "cache_read and cache_write (TVM), store_in (Halide), packing",
      "parts without a constant size, arrays that are written and read in the loop"},

@@ -13,6 +13,10 @@
 // With f the loop's value for a statement, low and high its bounds over all uses, the array's accesses become
 // t.each[f - low, ..] in an array of high - low + 1 copies. Dependences through the array hold between instances with the same
 // f only; a flow, or a reduction, between different ones has lost its value, and legality refuses it with these instances.
+// With no loop given, a scalar or an array contracted at a loop gets all its elements, one for each value it ever has: the
+// extents are the hull of what the group touches, expressions of the symbols. Its making and its uses may then be distributed,
+// rescheduled and tiled; `contract` at another loop shrinks it to what one iteration of that loop needs. No two values share a
+// place that did not before, so this is always legal.
 // Refuses arrays that exist outside the group, uses outside the loop, arrays in buffers, bounds that are no single expression.
 // Source: Feautrier, Array expansion, ICS 1988.
 #include <algorithm>
@@ -174,8 +178,47 @@ class Expander {
   std::string name_;
 };
 
+// Without a loop: the scalar or contracted array gets room for the hull of all elements that the group touches.
+Schedule with_all_elements(const Schedule& schedule, Arguments& args, const Array& found) {
+  const std::string& array = found.name;
+  Schedule next = schedule;
+  const auto contracted = std::find_if(next.storage.begin(), next.storage.end(), [&](const StorageMap& m) {
+    return m.array == array && m.kind == StorageMap::Kind::kContract;
+  });
+  const auto parts = std::count_if(next.storage.begin(), next.storage.end(), [&](const StorageMap& m) {
+    return m.array == array && m.kind == StorageMap::Kind::kPromote;
+  });
+  if (contracted == next.storage.end() || (contracted->at < 0 && !contracted->sizes.empty()))
+    args.refuse("'" + array + "' has room for all its elements already");
+  if (parts > 0) args.refuse("a part of '" + array + "' is promoted", {"expand before promote"});
+  if (args.problem()) return schedule;
+  const isl::map all = footprint(schedule, array, -1);  // { [] -> A[e] }
+  StorageMap m;
+  m.array = array;
+  m.buffer = array;
+  m.space = MemorySpace::kGlobal;
+  for (std::size_t d = 0; d < found.extents.size(); ++d) {
+    const std::optional<DimensionBounds> bounds =
+        all.is_null() ? std::nullopt : dimension_bounds(all, static_cast<unsigned>(d));
+    if (!bounds) {
+      args.refuse("dimension " + std::to_string(d) + " of '" + array + "' has no single bounds");
+      return schedule;
+    }
+    m.offsets.push_back(bounds->low);
+    m.sizes.push_back(idx_add(idx_sub(expr_of(bounds->high, {}), expr_of(bounds->low, {})), idx(1)));
+    m.order.push_back(static_cast<int>(d));
+    m.inner.push_back(0);
+  }
+  if (m.sizes.empty()) args.refuse("'" + array + "' has one element in the whole group");
+  if (args.problem()) return schedule;
+  *contracted = std::move(m);
+  return next;
+}
+
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const Array* const array = args.array();
+  if (args.problem()) return schedule;
+  if (!args.has("at")) return with_all_elements(schedule, args, *array);
   const int s = args.statement();
   const TreePtr loop = args.loop(s, args.text("at"));
   if (args.problem() || !loop) return schedule;
@@ -190,8 +233,9 @@ const Transform kExpand = {
     "An intermediate array gets a copy for each iteration of a loop: T becomes T.each, with one more dimension. A scalar of a "
     "block gets a place for each iteration.",
     {{"array", "array", true, "the array, used inside the loop only"},
-     {"statement", "statement", true, "a statement inside the loop"},
-     {"at", "loop", true, "the loop whose iterations get copies of their own"}},
+     {"statement", "statement", false, "with `at`: a statement inside the loop"},
+     {"at", "loop", false,
+      "the loop whose iterations get copies of their own; otherwise a scalar or contracted array gets all its elements"}},
     apply,
     {"for i { t = a[i]; b[i] = t * 2 }", "for i { t.each[i] = a[i]; b[i] = t.each[i] * 2 }",
      "scalar and array expansion, privatisation by renaming; `contract` is the inverse",

@@ -9,7 +9,9 @@
 //     flow    sink = reads,   must-source = plain writes, may-source = updates
 //     output  sink = writes,  must-source = plain writes, may-source = updates
 //     anti    sink = writes,  must-source = plain writes, may-source = reads, cut to pairs whose source reads the element
-// Updates never kill: a reader depends on all of them, so relaxing their order among themselves is sound. The cost on tensors
+// Updates never kill: a reader depends on all of them, so relaxing their order among themselves is sound. What an update's
+// operand reads of the array it updates (A[i, j] -= A[i, k] * A[k, j]: other elements) is read like anything else: only the
+// update's own read of its element makes a reduction dependence. The cost on tensors
 // is one composition per reader; on in-place arrays what isl's analysis costs, under the caller's quota.
 #include "polyhedral/dependences.hpp"
 
@@ -78,9 +80,9 @@ void tensor_dependences(const Scop& scop, const std::string& array, Dependences&
 
 // The in-place arrays' analysis: access relations of all statements to one array.
 struct InPlace {
-  isl::union_map reads = empty_union_map();    // plain reads and the updates' own reads
+  isl::union_map reads = empty_union_map();    // plain reads
   isl::union_map writes = empty_union_map();   // plain writes: they kill
-  isl::union_map updates = empty_union_map();  // updates: they do not
+  isl::union_map updates = empty_union_map();  // updates: they do not; each reads its own element, too
 };
 
 InPlace accesses_of(const Scop& scop, const std::string& array) {
@@ -92,7 +94,6 @@ InPlace accesses_of(const Scop& scop, const std::string& array) {
     const isl::union_map w(s.write.relation);
     if (s.update) {
       in.updates = in.updates.unite(w);
-      in.reads = in.reads.unite(w);
     } else {
       in.writes = in.writes.unite(w);
     }
@@ -110,8 +111,10 @@ isl::union_map flow_of(const isl::union_map& sink, const isl::union_map& must, c
       .may_dependence();
 }
 
-// Splits a union relation by statements; pairs of updates by one operation become reduction dependences.
-void split(const Scop& scop, const isl::union_map& all, DependenceKind kind, const std::string& array, Dependences& list) {
+// Splits a union relation by statements; with `own`, the element is what updates work on: pairs by one operation become
+// reduction dependences.
+void split(const Scop& scop, const isl::union_map& all, DependenceKind kind, bool own, const std::string& array,
+           Dependences& list) {
   std::map<std::string, int> by_id;
   for (std::size_t i = 0; i < scop.statements.size(); ++i) by_id[statement_id(scop.statements[i].name)] = static_cast<int>(i);
   std::vector<isl::map> maps;
@@ -122,7 +125,7 @@ void split(const Scop& scop, const isl::union_map& all, DependenceKind kind, con
     const int sink = by_id.at(tuple_name(m.range()));
     const Statement& a = scop.statements[static_cast<std::size_t>(source)];
     const Statement& b = scop.statements[static_cast<std::size_t>(sink)];
-    const bool reduction = same_reduction(a, b) && a.target == array && b.target == array;
+    const bool reduction = own && same_reduction(a, b) && a.target == array && b.target == array;
     found.push_back({reduction ? DependenceKind::kReduction : kind, source, sink, array, m, {}});
   }
   std::stable_sort(found.begin(), found.end(), [](const Dependence& x, const Dependence& y) {
@@ -133,11 +136,18 @@ void split(const Scop& scop, const isl::union_map& all, DependenceKind kind, con
 
 void in_place_dependences(const Scop& scop, const std::string& array, const isl::schedule& order, Dependences& list) {
   const InPlace in = accesses_of(scop, array);
-  split(scop, flow_of(in.reads, in.writes, in.updates, order), DependenceKind::kFlow, array, list);
   const isl::union_map all_writes = in.writes.unite(in.updates);
-  split(scop, flow_of(all_writes, in.writes, in.updates, order), DependenceKind::kOutput, array, list);
-  const isl::union_map reads_then_writes = in.reads.apply_range(all_writes.reverse());
-  split(scop, flow_of(all_writes, in.writes, in.reads, order).intersect(reads_then_writes), DependenceKind::kAnti, array, list);
+  const auto before = [&](const isl::union_map& sink, const isl::union_map& may) {
+    return flow_of(sink, in.writes, may, order);
+  };
+  const auto anti = [&](const isl::union_map& reads) {
+    return before(all_writes, reads).intersect(reads.apply_range(all_writes.reverse()));
+  };
+  split(scop, before(in.reads, in.updates), DependenceKind::kFlow, false, array, list);
+  if (!in.updates.is_empty()) split(scop, before(in.updates, in.updates), DependenceKind::kFlow, true, array, list);
+  split(scop, before(all_writes, in.updates), DependenceKind::kOutput, true, array, list);
+  split(scop, anti(in.reads), DependenceKind::kAnti, false, array, list);
+  if (!in.updates.is_empty()) split(scop, anti(in.updates), DependenceKind::kAnti, true, array, list);
 }
 
 }  // namespace

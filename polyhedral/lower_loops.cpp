@@ -42,7 +42,7 @@ class LoopLowering {
       case LoopStatement::Kind::kDeclare: return declare(s);
       case LoopStatement::Kind::kAssign: break;
     }
-    return assign(s.target, s.subscripts, s.update ? s.operand : s.value, s.update, s.place);
+    return assign(s.target, s.subscripts, s.value, s.update, s.operand, s.place);
   }
 
   TreePtr loop(const LoopStatement& s) {
@@ -89,7 +89,7 @@ class LoopLowering {
     const auto known = maker_.program().tensors.find(s.name);
     const DType type = known != maker_.program().tensors.end() ? known->second.dtype : s.value->type;
     scalars_[s.name] = {"", type, ranges_};
-    return s.value ? assign(s.name, {}, s.value, {}, s.place) : nullptr;
+    return s.value ? assign(s.name, {}, s.value, {}, nullptr, s.place) : nullptr;
   }
 
   // Reads and writes of block-scope scalars become accesses of their expanded arrays.
@@ -123,20 +123,21 @@ class LoopLowering {
   }
 
   TreePtr assign(const std::string& target, std::vector<ExprPtr> subscripts, ExprPtr value, std::optional<ReduceKind> update,
-                 const Place& place) {
+                 ExprPtr operand, const Place& place) {
     const auto expand = [&](const ExprPtr& e) -> ExprPtr {
       if (e->op != Op::kRead) return e;
       const auto it = scalars_.find(e->name);
       return it == scalars_.end() ? e : read(array_of(e->name, it->second), e->type, scalar_subscripts(it->second));
     };
     value = rewrite(value, expand);
+    operand = rewrite(operand, expand);
     std::string array = target;
     if (const auto it = scalars_.find(target); it != scalars_.end()) {
       array = array_of(target, it->second);
       subscripts = scalar_subscripts(it->second);
     }
-    const int s =
-        maker_.add({target, ranges_, conditions_, array, std::move(subscripts), std::move(value), update, place, strides_});
+    const int s = maker_.add({target, ranges_, conditions_, array, std::move(subscripts), update ? std::move(operand) : value,
+                              update, place, strides_, value});
     return make_leaf(s);
   }
 

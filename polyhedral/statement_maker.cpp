@@ -20,6 +20,13 @@ bool reads_itself(const Statement& s) {
   return std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == s.target; });
 }
 
+// Is an element that the statement writes among those that its value reads in the same instance?
+bool reads_own_element(const Statement& s) {
+  return std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& a) {
+    return a.array == s.target && !a.relation.intersect(s.write.relation).is_empty();
+  });
+}
+
 }  // namespace
 
 ExprPtr identity_of(ReduceKind kind, DType type) {
@@ -129,12 +136,23 @@ int StatementMaker::add(const Description& d) {
   s.update = d.update;
   s.place = d.place;
   s.write = access_of(s, s.target, s.subscripts, false, true);
-  walk(s.value, [&](const Expr& e) {
-    if (e.op == Op::kRead) s.reads.push_back(access_of(s, e.name, e.args, e.pad != nullptr, false));
-  });
+  find_reads(s);
+  // x[i] -= L[i, j] * x[j] is a sum where j is never i; s += 0.5 * s is none.
+  if (s.update && d.plain && reads_own_element(s)) {
+    s.update.reset();
+    s.value = d.plain;
+    find_reads(s);
+  }
   s.kind = s.update ? StatementKind::kReduce : reads_itself(s) ? StatementKind::kRecurrence : StatementKind::kMap;
   scop_.statements.push_back(std::move(s));
   return static_cast<int>(scop_.statements.size()) - 1;
+}
+
+void StatementMaker::find_reads(Statement& s) const {
+  s.reads.clear();
+  walk(s.value, [&](const Expr& e) {
+    if (e.op == Op::kRead) s.reads.push_back(access_of(s, e.name, e.args, e.pad != nullptr, false));
+  });
 }
 
 const isl::set& StatementMaker::elements_of(const Array& a) const {

@@ -27,6 +27,7 @@ class StatementMaker {
     std::optional<ReduceKind> update;
     Place place;
     std::string extra_constraints;  // isl text over i0.. (strides), may be empty
+    ExprPtr plain;                  // with `update`: the new value, for when the operand may read the element itself
   };
 
   StatementMaker(const Program& program, const std::string& name);
@@ -53,6 +54,7 @@ class StatementMaker {
  private:
   Access access_of(const Statement& s, const std::string& array, const std::vector<ExprPtr>& subscripts, bool cut,
                    bool write) const;
+  void find_reads(Statement& s) const;
   const isl::set& elements_of(const Array& array) const;
   std::string unique_statement(const std::string& name);
 

@@ -60,9 +60,9 @@ LoopList renamed(const LoopList& body, const std::string& from, const std::strin
   return out;
 }
 
-bool outer_loops_parallel(const LoopPtr& node, const Chain& chain) {
+bool outer_loops_parallel(const LoopPtr& node, const Chain& chain, const passes::Facts& facts) {
   for (const For& f : chain.loops)
-    if (!passes::independent({node}, {f.iterator})) return false;
+    if (!passes::independent({node}, {f.iterator}, facts)) return false;
   return true;
 }
 
@@ -82,7 +82,7 @@ LoopList fold_into_outputs(const LoopList& body, const std::vector<std::pair<std
           std::find_if(chain.body.rbegin(), chain.body.rend(), [&](const LoopPtr& n) { return count_of({n}, array) > 0; });
       if (chain.loops.empty() || last == chain.body.rend() || !consumes_in_place(*last, array, output)) continue;
       const LoopPtr folded = renamed({node}, array, output)[0];
-      if (!outer_loops_parallel(folded, chain)) continue;
+      if (!outer_loops_parallel(folded, chain, context.passes.symbol_facts())) continue;
       node = folded;
       done = true;
     }

@@ -1,4 +1,5 @@
 // Statements over lanes (see lanes.hpp).
+#include "codegen/passes/apart.hpp"
 #include "codegen/passes/lanes.hpp"
 
 namespace facet::passes {
@@ -145,6 +146,25 @@ void Lanes::lane_stores(const Store& s, const Place& place, LoopList& out) {
   out.push_back(make_loop(Sequence{std::move(scope)}));
 }
 
+// Does the loop touch elements that the reduction may change, other than by this very update?
+bool Lanes::is_used_besides(const Store& s) const {
+  const DType type = s.value->type;
+  const Access target = access_of(s, type);
+  bool used = false;
+  walk_nodes(loop_.body, [&](const LoopPtr& n) {
+    const Store* other = as<Store>(n);
+    used = used ||
+           (other && other->buffer == s.buffer && !(other->update == s.update && same_place(access_of(*other, type), target)));
+  });
+  const std::vector<PlacedAccess> all = placed_accesses({make_loop(For(loop_))});
+  for (const PlacedAccess& w : all) {
+    if (!w.access.writes || w.access.buffer != s.buffer) continue;
+    for (const PlacedAccess& r : all)
+      used = used || (!r.access.writes && r.access.buffer == s.buffer && !never_meet(w, r, top_.sure));
+  }
+  return used;
+}
+
 void Lanes::reduction(const Store& s, const Place& place, LoopList& out) {
   const DType type = s.value->type;
   if (operator_of(*s.update) == Op::kReduce) return refuse("an arg reduction over lanes");
@@ -152,16 +172,7 @@ void Lanes::reduction(const Store& s, const Place& place, LoopList& out) {
   bool fixed = true;
   for (const ExprPtr& e : s.subscripts) fixed = fixed && !mentions_any(e, inside_);
   const Access place_of = access_of(s, type);
-  std::size_t others = 0;
-  walk_nodes(loop_.body, [&](const LoopPtr& n) {
-    const Store* other = as<Store>(n);
-    if (other && other->buffer == s.buffer && !(other->update == s.update && same_place(access_of(*other, type), place_of)))
-      ++others;
-  });
-  walk_expressions(loop_.body, [&](const ExprPtr& e) {
-    for (const Access& a : accesses_of(e)) others += a.buffer == s.buffer;
-  });
-  if (others > 0) return refuse("its body uses " + s.buffer + " besides reducing into it");
+  if (is_used_besides(s)) return refuse("its body uses " + s.buffer + " besides reducing into it");
   const ExprPtr value = splat(expression(s.value, place));
   const auto masked = [&](const ExprPtr& v, const ExprPtr& otherwise) {
     return place.mask ? select(splat(place.mask), v, otherwise) : v;

@@ -67,6 +67,7 @@ class Lanes {
   void contiguous_store(const Store& s, std::int64_t lane_stride, const Place& place, LoopList& out);
   void lane_stores(const Store& s, const Place& place, LoopList& out);
   void reduction(const Store& s, const Place& place, LoopList& out);
+  bool is_used_besides(const Store& s) const;
   void nested(const For& f, const Place& place, LoopList& out);
   void branch(const If& f, const Place& place, LoopList& out);
   void let(const Let& l, const Place& place, LoopList& out);

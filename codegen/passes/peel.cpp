@@ -21,12 +21,11 @@
 // = C. The loop is full when no other bound cuts it; that condition becomes an
 // `if` at the outermost place where its variables are known and below which
 // every statement belongs to the axis, so that everything below (accumulators,
-// masks) can rely on it and nothing else is doubled. All loops with the same bounds
-// share one `if`. In the else branch a vector loop is left to form_tiles, which
-// masks it; an unrolled loop's whole region is strip-mined in short runs where
-// its iterations are independent (independent()), else it stays a plain loop.
-// At most kMaxVersions nested ifs. Near twin: isl's isolate option, which needs
-// seconds for a 14 x 32 tile.
+// masks) can rely on it and nothing else is doubled. A bound that mentions the iterator of an unrolled loop around
+// (triangles: j < i) is asked for all of its iterations. All loops with the same bounds share one `if`. In the else branch a
+// vector loop is left to form_tiles, which masks it; an unrolled loop's whole region is strip-mined in short runs where its
+// iterations are independent (independent()), else it stays a plain loop. At most kMaxVersions nested ifs. Near twin: isl's
+// isolate option, which needs seconds for a 14 x 32 tile.
 #include "codegen/passes/tiles.hpp"
 
 #include <algorithm>
@@ -40,23 +39,58 @@ constexpr std::size_t kMaxVersions = 3;
 
 bool same_bounds(const For& a, const For& b) { return a.kind == b.kind && same_extent(a, b); }
 
-// The first axis below `node` whose bounds mention nothing that is introduced
-// between here and its loop.
-std::optional<Axis> find_axis(const LoopPtr& node, LoopKind kind, std::set<std::string> inside, const std::vector<For>& done) {
+// The condition for all iterations of an unrolled loop around the axis: its hardest one. null: not found.
+ExprPtr for_all(const ExprPtr& condition, const For& unrolled) {
+  if (!mentions(condition, unrolled.iterator)) return condition;
+  if (condition->op == Op::kAnd) {
+    const ExprPtr a = for_all(condition->args[0], unrolled), b = for_all(condition->args[1], unrolled);
+    return a && b ? binary(Op::kAnd, a, b) : nullptr;
+  }
+  if (condition->op != Op::kLe) return nullptr;
+  const Linear room = difference(condition->args[1], condition->args[0]);
+  for (const Term& t : room.terms)
+    if (t.atom->op != Op::kIndex && mentions(t.atom, unrolled.iterator)) return nullptr;
+  const bool grows = room.coefficient_of(unrolled.iterator) > 0;
+  return facet::substitute(condition, {{unrolled.iterator, grows ? unrolled.lower : idx_sub(unrolled.upper, idx(1))}});
+}
+
+// What find_axis has passed on its way in.
+struct Inside {
+  std::set<std::string> names;  // introduced since
+  std::vector<For> unrolled;    // of constant extent, with nothing else between them and the axis
+};
+
+// The axis of the loop as seen from outside of `inside`: its bounds mention nothing introduced there, or they hold for all
+// iterations of the unrolled loops around it.
+std::optional<Axis> axis_from(const For& f, const Inside& inside) {
+  std::optional<Axis> axis = axis_of(f);
+  if (!axis) return axis;
+  for (auto u = inside.unrolled.rbegin(); axis->full && u != inside.unrolled.rend(); ++u) axis->full = for_all(axis->full, *u);
+  const bool known = axis->full && !mentions_any(axis->lower, inside.names) && !mentions_any(axis->full, inside.names);
+  return known ? axis : std::nullopt;
+}
+
+// The first axis below `node` that can be asked for here.
+std::optional<Axis> find_axis(const LoopPtr& node, LoopKind kind, Inside inside, const std::vector<For>& done) {
   const auto in_list = [&](const LoopList& list) -> std::optional<Axis> {
-    std::set<std::string> names = inside;
+    Inside here = inside;
     for (const LoopPtr& child : list) {
-      if (std::optional<Axis> found = find_axis(child, kind, names, done)) return found;
-      if (const Let* l = as<Let>(child)) names.insert(l->name);
+      if (std::optional<Axis> found = find_axis(child, kind, here, done)) return found;
+      if (const Let* l = as<Let>(child)) here.names.insert(l->name);
     }
     return std::nullopt;
   };
   if (const For* f = as<For>(node)) {
-    const bool known = f->kind == kind && !mentions_any(f->lower, inside) && !mentions_any(f->upper, inside) &&
-                       std::none_of(done.begin(), done.end(), [&](const For& d) { return same_bounds(d, *f); });
-    if (known)
-      if (std::optional<Axis> found = axis_of(*f)) return found;
-    inside.insert(f->iterator);
+    const bool wanted =
+        f->kind == kind && std::none_of(done.begin(), done.end(), [&](const For& d) { return same_bounds(d, *f); });
+    if (wanted)
+      if (std::optional<Axis> found = axis_from(*f, inside)) return found;
+    inside.names.insert(f->iterator);
+    if (f->kind == LoopKind::kUnroll && difference(f->upper, f->lower).is_constant()) {
+      inside.unrolled.push_back(*f);
+    } else {
+      inside.unrolled.clear();
+    }
     return in_list(f->body);
   }
   if (const If* f = as<If>(node)) {
@@ -120,12 +154,21 @@ std::set<std::string> iterators_of(const LoopList& region, const Axis& axis) {
   return names;
 }
 
+// What holds inside a node's body.
+Facts below(const LoopPtr& node, const Facts& facts) {
+  Facts inner = facts;
+  if (const For* f = as<For>(node)) inner.add_range(f->iterator, f->lower, f->upper);
+  return inner;
+}
+
 // The partial tile of an unrolled axis: runs of `run` iterations, unrolled,
 // then single ones.
-LoopList strip(const LoopList& region, const Axis& axis, Context& context) {
+LoopList strip(const LoopList& region, const Axis& axis, const Facts& facts, Context& context) {
   const std::set<std::string> iterators = iterators_of(region, axis);
   if (iterators.empty()) return region;
-  if (!covered(region, axis) || !independent(region, iterators)) {
+  const std::set<std::string> own = introduced_names(region);  // a triangle's bound is known further inside only
+  const bool known = !mentions_any(axis.loop.lower, own) && !mentions_any(axis.loop.upper, own);
+  if (!known || !covered(region, axis) || !independent(region, iterators, facts)) {
     LoopList out;
     for (const LoopPtr& node : region) {
       const For* f = as<For>(node);
@@ -133,7 +176,7 @@ LoopList strip(const LoopList& region, const Axis& axis, Context& context) {
       out.push_back(is_axis ? node
                             : rebuild(
                                   node, [](const ExprPtr& e) { return e; },
-                                  [&](const LoopList& inner) { return strip(inner, axis, context); }));
+                                  [&](const LoopList& inner) { return strip(inner, axis, below(node, facts), context); }));
     }
     return out;
   }
@@ -160,20 +203,21 @@ class Peeler {
  public:
   explicit Peeler(Context& context) : context_(context) {}
 
-  LoopList in_block(const LoopList& block, const std::vector<For>& done, bool partial) {
+  LoopList in_block(const LoopList& block, const std::vector<For>& done, bool partial, const Facts& facts) {
     for (const LoopKind kind : {LoopKind::kUnroll, LoopKind::kVector}) {
       if (done.size() >= kMaxVersions || partial) break;
       std::vector<For> passed = done;
       while (const std::optional<Axis> axis = find_in(block, kind, passed)) {
         const auto [first, last] = span_of(block, *axis);
-        if (covered(LoopList(block.begin() + first, block.begin() + last + 1), *axis)) return split(block, *axis, done);
+        if (covered(LoopList(block.begin() + first, block.begin() + last + 1), *axis)) return split(block, *axis, done, facts);
         passed.push_back(axis->loop);  // its place is further in
       }
     }
     LoopList out;
     for (const LoopPtr& node : block)
       out.push_back(rebuild(
-          node, [](const ExprPtr& e) { return e; }, [&](const LoopList& inner) { return in_block(inner, done, partial); }));
+          node, [](const ExprPtr& e) { return e; },
+          [&](const LoopList& inner) { return in_block(inner, done, partial, below(node, facts)); }));
     return out;
   }
 
@@ -182,7 +226,7 @@ class Peeler {
 
   static std::optional<Axis> find_in(const LoopList& block, LoopKind kind, const std::vector<For>& passed) {
     for (const LoopPtr& node : block)
-      if (std::optional<Axis> axis = find_axis(node, kind, {}, passed)) return axis;
+      if (std::optional<Axis> axis = find_axis(node, kind, Inside{}, passed)) return axis;
     return std::nullopt;
   }
 
@@ -201,19 +245,21 @@ class Peeler {
     return {first, last};
   }
 
-  LoopList split(const LoopList& block, const Axis& axis, std::vector<For> done) {
+  LoopList split(const LoopList& block, const Axis& axis, std::vector<For> done, const Facts& facts) {
     const auto [first, last] = span_of(block, axis);
     const LoopList span(block.begin() + first, block.begin() + last + 1);
-    const LoopList before = in_block(LoopList(block.begin(), block.begin() + first), done, false);
-    const LoopList after = in_block(LoopList(block.begin() + last + 1, block.end()), done, false);
+    const LoopList before = in_block(LoopList(block.begin(), block.begin() + first), done, false, facts);
+    const LoopList after = in_block(LoopList(block.begin() + last + 1, block.end()), done, false, facts);
     done.push_back(axis.loop);
     If guard{axis.full, {}, {}, true};
+    Facts full = facts;
+    full.add_condition(axis.full);
     guard.then = in_block(with_bounds(span, axis, axis.lower, to_expr(sum(to_linear(axis.lower), constant_form(axis.extent)))),
-                          done, false);
+                          done, false, full);
     // Short runs of an unrolled axis are not worth further versions; the rest
     // of a vector axis may hold full tiles of others.
     const bool unrolled = axis.loop.kind == LoopKind::kUnroll;
-    guard.otherwise = in_block(unrolled ? strip(span, axis, context_) : span, done, unrolled);
+    guard.otherwise = in_block(unrolled ? strip(span, axis, facts, context_) : span, done, unrolled, facts);
     context_.note("peel", axis.loop.iterator, true,
                   "full tiles of " + std::to_string(axis.extent) + " where " + to_text(axis.full));
     LoopList out = before;
@@ -225,6 +271,8 @@ class Peeler {
 
 }  // namespace
 
-LoopList peel(const LoopList& body, Context& context) { return Peeler(context).in_block(body, {}, false); }
+LoopList peel(const LoopList& body, Context& context) {
+  return Peeler(context).in_block(body, {}, false, context.symbol_facts());
+}
 
 }  // namespace facet::passes

@@ -7,17 +7,19 @@
 //                                                     h0[i0, j0..] = h0_0_0 ...
 //
 // For each serial loop, outermost first: a written place (buffer, subscripts, lanes, mask) whose subscripts do not change in
-// the loop, and from which every other access to the buffer in the loop is certainly apart. The load and store around the loop
-// must not touch what the program would not: either the loop surely runs and the access in it is unconditional, or the same
-// place is stored next to the loop anyway (an `init` before, say); else both go under `if (the loop runs)`. A place that every
-// iteration first overwrites carries nothing from one to the next: it is left to the loops inside, for a load in front would
-// read what nothing may have written yet. Not done: padded or atomic accesses, loops with parallel loops or barriers in them,
-// more than kMaxPlaces places. Known elsewhere as scalar replacement (Callahan, Carr, Kennedy 1990) or register promotion.
+// the loop, and from which every other access to the buffer in the loop is certainly apart (by its form or its range). The load
+// and store around the loop must not touch what the program would not: either the loop surely runs and the access in it is
+// unconditional, or the same place is stored next to the loop anyway (an `init` before, say); else both go under `if (the loop
+// runs)`. A place that every iteration first overwrites carries nothing from one to the next: it is left to the loops inside,
+// for a load in front would read what nothing may have written yet. Not done: padded or atomic accesses, loops with parallel
+// loops or barriers in them, more than kMaxPlaces places. Known elsewhere as scalar replacement (Callahan, Carr, Kennedy 1990)
+// or register promotion.
 #include "codegen/passes/lanes.hpp"
 
 #include <algorithm>
 #include <cctype>
 
+#include "codegen/passes/apart.hpp"
 #include "facet/expr_walk.hpp"
 
 namespace facet::passes {
@@ -140,17 +142,18 @@ class Registers {
 
   std::vector<Place> places_of(const For& f, const LoopList& block, std::size_t at, const Facts& facts) {
     if (!can_hold(f.body)) return {};
-    const std::vector<Access> all = accesses_of(f.body);
+    const std::vector<PlacedAccess> all = placed_accesses(f.body);
     std::set<std::string> inside = introduced_names(f.body);
     inside.insert(f.iterator);
+    Facts running = facts;
+    running.add_range(f.iterator, f.lower, f.upper);
     std::vector<Place> places;
-    for (const Access& a : all) {
+    for (const PlacedAccess& placed : all) {
+      const Access& a = placed.access;
       if (!a.writes || a.atomic || a.padded || (a.lanes > 1 && a.lane_stride != 1) || inside.count(a.buffer) ||
-          known(places, a) || varies(a, inside) || !apart_from_others(a, all))
+          known(places, a) || varies(a, inside) || !apart_from_others(a, all, running))
         continue;
       Place p{a, "", false};
-      Facts running = facts;
-      running.add_range(f.iterator, f.lower, f.upper);
       if (begins_with_store(f.body, a, running, context_)) continue;
       const bool unconditional = certainly_stores(f.body, a, running);
       p.certain = (unconditional && facts.less(f.lower, f.upper)) || stored_beside(block, at, a, facts);
@@ -180,9 +183,9 @@ class Registers {
     return a.mask && mentions_any(a.mask, inside);
   }
 
-  static bool apart_from_others(const Access& a, const std::vector<Access>& all) {
-    for (const Access& b : all)
-      if (!same_place(a, b) && !disjoint(a, b)) return false;
+  static bool apart_from_others(const Access& a, const std::vector<PlacedAccess>& all, const Facts& running) {
+    for (const PlacedAccess& b : all)
+      if (!same_place(a, b.access) && !disjoint(a, b.access) && !never_meet({a, {}}, b, running)) return false;
     return true;
   }
 

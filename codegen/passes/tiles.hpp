@@ -24,8 +24,9 @@ bool same_extent(const For& a, const For& b);  // the same bounds, whatever thei
 // means the same iteration) touch different elements of everything that the
 // region writes? Sufficient test: each written buffer has a dimension in which
 // all its accesses have the same form c * iterator + (something fixed in the
-// region), c not 0. Buffers allocated inside the axis' loops are private.
-bool independent(const LoopList& region, const std::set<std::string>& iterators);
+// region), c not 0; reads that by the facts never meet a write do not count.
+// Buffers allocated inside the axis' loops are private.
+bool independent(const LoopList& region, const std::set<std::string>& iterators, const Facts& facts);
 
 // Copies of one body, side by side. jammed: statement by statement, loops with
 // equal bounds merged; otherwise one after another. Names that a copy
@@ -36,7 +37,8 @@ LoopList side_by_side(std::vector<LoopList> copies, bool jam, Context& context);
 // loop, with a note, when refused.
 LoopList unroll(const For& f, const Facts& facts, Context& context);
 
-// A kVector loop as vectors; a plain loop, with a note, when refused.
-LoopList vectorize(const For& f, const Facts& facts, Context& context);
+// A kVector loop as vectors; a plain loop, with a note, when refused. Of `copies` side by side each needs fewer accumulators of
+// its own to hide the latency of additions.
+LoopList vectorize(const For& f, const Facts& facts, Context& context, std::int64_t copies = 1);
 
 }  // namespace facet::passes

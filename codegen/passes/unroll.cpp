@@ -11,6 +11,9 @@
 // and the inner loops have equal bounds. Named values and local arrays of a
 // copy get names of their own. Refused: no constant extent and no factor; more
 // than kMaxCopies copies.
+#include <algorithm>
+
+#include "codegen/passes/apart.hpp"
 #include "codegen/passes/tiles.hpp"
 
 namespace facet::passes {
@@ -46,12 +49,11 @@ bool distinguish(const ExprPtr& subscript, const std::set<std::string>& iterator
   return out->coefficient != 0;
 }
 
-bool tells_apart(const std::vector<Access>& all, const std::string& buffer, std::size_t d,
-                 const std::set<std::string>& iterators, const std::set<std::string>& inner) {
+bool tells_apart(const std::vector<Access>& all, std::size_t d, const std::set<std::string>& iterators,
+                 const std::set<std::string>& inner) {
   bool first = true;
   Distinguished reference;
   for (const Access& a : all) {
-    if (a.buffer != buffer) continue;
     Distinguished here;
     if (d >= a.subscripts.size() || !distinguish(a.subscripts[d], iterators, inner, &here)) return false;
     // Lanes spread over the innermost dimension.
@@ -62,6 +64,19 @@ bool tells_apart(const std::vector<Access>& all, const std::string& buffer, std:
     if (here.coefficient != reference.coefficient || !apart.is_constant() || apart.constant != 0) return false;
   }
   return !first;
+}
+
+// The accesses to the buffer without the reads of what the region does not write.
+std::vector<Access> meeting_writes(const std::vector<PlacedAccess>& all, const std::string& buffer, const Facts& facts) {
+  std::vector<Access> meeting;
+  for (const PlacedAccess& a : all) {
+    if (a.access.buffer != buffer) continue;
+    const bool meets = a.access.writes || std::any_of(all.begin(), all.end(), [&](const PlacedAccess& w) {
+                         return w.access.writes && !never_meet(w, a, facts);
+                       });
+    if (meets) meeting.push_back(a.access);
+  }
+  return meeting;
 }
 
 std::set<std::string> private_buffers(const LoopList& region, const std::set<std::string>& iterators) {
@@ -144,10 +159,10 @@ LoopPtr plain(For f) {
   return make_loop(std::move(f));
 }
 
-LoopList copies_of(const For& f, const ExprPtr& from, std::int64_t count, Context& context) {
+LoopList copies_of(const For& f, const ExprPtr& from, std::int64_t count, const Facts& facts, Context& context) {
   bool has_loop = false;
   walk_nodes(f.body, [&](const LoopPtr& node) { has_loop = has_loop || as<For>(node); });
-  const bool jam = has_loop && independent({make_loop(For(f))}, {f.iterator});
+  const bool jam = has_loop && independent({make_loop(For(f))}, {f.iterator}, facts);
   std::vector<LoopList> copies;
   for (std::int64_t c = 0; c < count; ++c) copies.push_back(substitute(f.body, f.iterator, idx_add(from, idx(c * f.step))));
   if (has_loop && !jam)
@@ -157,21 +172,19 @@ LoopList copies_of(const For& f, const ExprPtr& from, std::int64_t count, Contex
 
 }  // namespace
 
-bool independent(const LoopList& region, const std::set<std::string>& iterators) {
+bool independent(const LoopList& region, const std::set<std::string>& iterators, const Facts& facts) {
   if (sets_outer_values(region)) return false;
-  const std::vector<Access> all = accesses_of(region);
+  const std::vector<PlacedAccess> all = placed_accesses(region);
   std::set<std::string> inner = introduced_names(region);
   for (const std::string& i : iterators) inner.erase(i);
   const std::set<std::string> own = private_buffers(region, iterators);
   std::set<std::string> written;
-  for (const Access& a : all)
-    if (a.writes && !own.count(a.buffer)) written.insert(a.buffer);
+  for (const PlacedAccess& a : all)
+    if (a.access.writes && !own.count(a.access.buffer)) written.insert(a.access.buffer);
   for (const std::string& buffer : written) {
-    std::size_t rank = 0;
-    for (const Access& a : all)
-      if (a.buffer == buffer) rank = a.subscripts.size();
+    const std::vector<Access> meeting = meeting_writes(all, buffer, facts);
     bool apart = false;
-    for (std::size_t d = 0; d < rank && !apart; ++d) apart = tells_apart(all, buffer, d, iterators, inner);
+    for (std::size_t d = 0; d < meeting[0].subscripts.size() && !apart; ++d) apart = tells_apart(meeting, d, iterators, inner);
     if (!apart) return false;
   }
   return true;
@@ -201,7 +214,7 @@ LoopList unroll(const For& f, const Facts& facts, Context& context) {
       context.note("unroll", f.iterator, false, "more than " + std::to_string(kMaxStatements) + " statements");
       return {plain(f)};
     }
-    return copies_of(f, f.lower, extent.constant, context);
+    return copies_of(f, f.lower, extent.constant, facts, context);
   }
   if (f.step != 1 || f.width <= 1 || f.width > kMaxCopies) {
     context.note("unroll", f.iterator, false,
@@ -214,7 +227,7 @@ LoopList unroll(const For& f, const Facts& facts, Context& context) {
   groups.width = 0;
   groups.step = f.width;
   groups.upper = idx_sub(f.upper, idx(f.width - 1));
-  groups.body = copies_of(f, index(f.iterator), f.width, context);
+  groups.body = copies_of(f, index(f.iterator), f.width, facts, context);
   const ExprPtr whole = binary(Op::kTruncDiv, idx_max(idx_sub(f.upper, f.lower), idx(0)), idx(f.width));
   For rest = f;
   rest.kind = LoopKind::kSerial;

@@ -24,6 +24,7 @@
 #include "codegen/passes/lanes.hpp"
 #include "codegen/passes/tiles.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "facet/expr_walk.hpp"
@@ -32,11 +33,11 @@ namespace facet::passes {
 
 namespace {
 
-constexpr std::int64_t kMaxVectors = 8;  // copies side by side; more would not fit the register files with their
-                                         // operands
-constexpr std::int64_t kMaxMasked = 4;   // of them masked, for partial tiles
-constexpr int kAccumulators = 4;         // latency 4 at one or two fused multiply-adds
-                                         // a cycle (Zen 4, Intel: 4 x 0.5..1)
+constexpr std::int64_t kMaxVectors = 8;    // copies side by side; more would not fit the register files with their
+                                           // operands
+constexpr std::int64_t kMaxMasked = 4;     // of them masked, for partial tiles
+constexpr std::int64_t kAccumulators = 4;  // latency 4 at one or two fused multiply-adds
+                                           // a cycle (Zen 4, Intel: 4 x 0.5..1)
 
 struct Part {
   ExprPtr base;
@@ -52,7 +53,8 @@ struct Piece {
 
 class Vectorization {
  public:
-  Vectorization(const For& f, const Facts& facts, Context& context) : loop_(f), facts_(facts), context_(context) {
+  Vectorization(const For& f, const Facts& facts, Context& context, std::int64_t copies)
+      : loop_(f), facts_(facts), context_(context), accumulators_each_(std::max<std::int64_t>(1, kAccumulators / copies)) {
     width_ = f.width > 0 ? f.width : widest();
   }
 
@@ -72,6 +74,7 @@ class Vectorization {
   const For& loop_;
   const Facts& facts_;
   Context& context_;
+  std::int64_t accumulators_each_;
   int width_ = 0;
   std::string refusal_;
   std::vector<LoopPtr> accumulators_;                   // Lets, before everything
@@ -268,15 +271,15 @@ class Vectorization {
     LoopList all;
     ExprPtr lower = loop_.lower;
     ExprPtr here;
-    if (reduces()) {
-      For wide = whole_vectors(lower, kAccumulators, &here);
+    if (accumulators_each_ > 1 && reduces()) {
+      For wide = whole_vectors(lower, accumulators_each_, &here);
       std::vector<Part> many;
-      for (int p = 0; p < kAccumulators; ++p) many.push_back({idx_add(here, idx(p * width_)), nullptr});
+      for (std::int64_t p = 0; p < accumulators_each_; ++p) many.push_back({idx_add(here, idx(p * width_)), nullptr});
       std::optional<LoopList> body = parts(many, true, inside(wide));
       if (!body) return body;
       wide.body = *body;
       all.push_back(make_loop(std::move(wide)));
-      lower = named_index(after_whole(lower, kAccumulators), all);
+      lower = named_index(after_whole(lower, accumulators_each_), all);
     }
     For whole = whole_vectors(lower, 1, &here);
     std::optional<LoopList> body = parts({{here, nullptr}}, false, inside(whole));
@@ -327,8 +330,8 @@ class Vectorization {
 
 }  // namespace
 
-LoopList vectorize(const For& f, const Facts& facts, Context& context) {
-  Vectorization v(f, facts, context);
+LoopList vectorize(const For& f, const Facts& facts, Context& context, std::int64_t copies) {
+  Vectorization v(f, facts, context, copies);
   const std::optional<LoopList> vectors = v.run();
   if (vectors) {
     context.note("vectorize", f.iterator, true, "vectors of " + std::to_string(v.width()));

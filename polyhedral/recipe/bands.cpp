@@ -17,6 +17,7 @@
 #include <set>
 
 #include "polyhedral/legality.hpp"
+#include "polyhedral/recipe/blocks.hpp"
 #include "polyhedral/recipe/time_tiles.hpp"
 
 namespace facet {
@@ -34,22 +35,75 @@ class Band {
   void run() {
     if (!worthwhile()) return;
     const std::string subject = "loop " + nest_->names.at(statements_[0]) + " of " + name(statements_[0]);
-    const Step reschedule = make_step("reschedule", {{"statements", arg(std::vector<std::string>{name(statements_[0])})}});
-    StepOutcome made = apply_step(planner_.schedule(), reschedule, planner_.budget().part(kShare));
-    if (!made.schedule) return planner_.decline("band", subject, made.refusal->diagnostic.message);
-    const TreePtr root = loops_around(made.schedule->tree, statements_[0]).empty()
-                             ? nullptr
-                             : loops_around(made.schedule->tree, statements_[0])[0];
-    if (!root || statements_of(root).size() != statements_.size())
-      return planner_.decline("band", subject, "no loops that all its statements share");
+    const std::vector<std::string> scalars = scalars_inside();
+    Step reschedule;
+    if (!scalars.empty()) {
+      std::vector<Step> expansion;
+      for (const std::string& s : scalars) expansion.push_back(make_step("expand", {{"array", arg(s)}}));
+      const std::optional<Schedule> apart = rescheduled(expansion, subject, &reschedule);
+      if (apart && in_blocks(scalars, reschedule, subject, *apart)) return;
+    }
+    const std::optional<Schedule> made = rescheduled({}, subject, &reschedule);
+    if (!made) return;
+    const std::vector<TreePtr> shared = shared_loops(*made);
+    if (scalars.empty() && in_blocks(scalars, reschedule, subject, *made)) return;
+    if (shared.empty()) return planner_.decline("band", subject, "no loops that all its statements share");
     std::vector<Step> steps{reschedule};
-    if (!shape(*made.schedule, root, subject, &steps)) return;
+    if (!shape(*made, shared, subject, &steps)) return;
     planner_.attempt_all(steps, "band", subject, reason_);
   }
 
  private:
   const std::string& name(int s) const { return planner_.schedule().statement(s).name; }
   static std::string text(double x) { return std::to_string(static_cast<long>(x)); }
+
+  // By isl's scheduler, after some steps. It keeps apart what need not share loops: when nothing is shared by all, as much as
+  // possible shall be.
+  std::optional<Schedule> rescheduled(std::vector<Step> steps, const std::string& subject, Step* reschedule) {
+    *reschedule = make_step("reschedule", {{"statements", arg(std::vector<std::string>{name(statements_[0])})}});
+    steps.push_back(*reschedule);
+    StepOutcome made = apply_steps(planner_.schedule(), steps, planner_.budget().part(kShare));
+    if (made.schedule && steps.size() == 1 && shared_loops(*made.schedule).empty()) {
+      reschedule->arguments["fusion"] = arg(std::string("maximal"));
+      steps.back() = *reschedule;
+      made = apply_steps(planner_.schedule(), steps, planner_.budget().part(kShare));
+    }
+    if (!made.schedule) planner_.decline("band", subject, made.refusal->diagnostic.message);
+    return std::move(made.schedule);
+  }
+
+  // The loops that all statements of the nest share, outermost first.
+  std::vector<TreePtr> shared_loops(const Schedule& made) const {
+    std::vector<TreePtr> shared;
+    for (const TreePtr& l : loops_around(made.tree, statements_[0]))
+      if (statements_of(l).size() == statements_.size()) shared.push_back(l);
+    return shared;
+  }
+
+  // Scalars that live in an iteration of the nest: in arrays of their own they let its statements apart.
+  std::vector<std::string> scalars_inside() const {
+    std::vector<std::string> names;
+    for (const StorageMap& m : planner_.schedule().storage)
+      if (m.kind == StorageMap::Kind::kContract && m.sizes.empty() && m.at >= 0 && find_loop(nest_, m.at))
+        names.push_back(m.array);
+    return names;
+  }
+
+  bool in_blocks(const std::vector<std::string>& scalars, const Step& reschedule, const std::string& subject,
+                 const Schedule& made) {
+    // The nest of the heaviest statement: where values are set that its statements start from may stand before it.
+    const std::vector<TreePtr> around = loops_around(made.tree, heaviest());
+    if (around.empty()) return false;
+    const std::vector<int> inside = statements_of(around[0]);
+    std::vector<TreePtr> shared;
+    for (const TreePtr& l : around)
+      if (statements_of(l).size() == inside.size()) shared.push_back(l);
+    BlockedNest blocked = plan_blocks(planner_, made, shared, inside, scalars);
+    if (blocked.steps.empty()) return false;
+    blocked.steps.insert(blocked.steps.begin(), reschedule);
+    for (const std::string& s : scalars) blocked.steps.insert(blocked.steps.begin(), make_step("expand", {{"array", arg(s)}}));
+    return planner_.attempt_all(blocked.steps, "band", subject, blocked.reason);
+  }
 
   bool worthwhile() {
     if (nest_->kind != Tree::Kind::kLoop || statements_.size() > kMostStatements) return false;
@@ -84,11 +138,8 @@ class Band {
     return plain;
   }
 
-  // Orders, distributes and tiles the shared loops below `root`; false when there is nothing to gain.
-  bool shape(const Schedule& made, const TreePtr& root, const std::string& subject, std::vector<Step>* steps) {
-    std::vector<TreePtr> shared;
-    for (TreePtr t = root; t->kind == Tree::Kind::kLoop && statements_of(t).size() == statements_.size(); t = t->children[0])
-      shared.push_back(t);
+  // Orders, distributes and tiles the shared loops; false when there is nothing to gain.
+  bool shape(const Schedule& made, const std::vector<TreePtr>& shared, const std::string& subject, std::vector<Step>* steps) {
     const int heavy = heaviest();
     const std::vector<TreePtr> around = loops_around(made.tree, heavy);
     TreePtr lanes;

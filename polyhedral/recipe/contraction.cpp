@@ -68,9 +68,10 @@ class ContractionPlan {
     computed_here_ = !deep_ && has_plain_nest();
     if (computed_here_) join_consumers();
     choose_order();
-    if (!planner_.attempt_all(nest_steps(), "tile", subject, description())) return;
+    if (!make_nest(subject)) return;
     if (computed_here_) keep_result_in_tile();
     mark_tile();
+    cut_triangle();
     const bool by_rows = order_.front() == c_.i + "t", by_columns = order_.front() == c_.j + "t";
     pack_operands(planner_, {c_, size_, tile_, name_, by_rows || by_columns ? order_.front() : "",
                              by_rows      ? c_.i
@@ -237,14 +238,38 @@ class ContractionPlan {
     return std::to_string(tile_.mr) + " x " + std::to_string(tile_.nr) + " in registers" + block_text_;
   }
 
-  std::vector<Step> nest_steps() {
-    std::vector<Step> steps;
+  // A nest of its own comes out of the one around it at its place in the order, or before or after all others; scalars that
+  // hold the nest together are given arrays where that does not do.
+  bool make_nest(const std::string& subject) {
+    if (computed_here_ || statements_of(loops_around(now().tree, statement_).front()).size() == 1)
+      return planner_.attempt_all(nest_steps({}), "tile", subject, description());
+    const std::string loop = loops_around(now().tree, statement_).front()->names.at(statement_);
+    for (const std::vector<Step>& expansion : expansions())
+      for (const char* where : {"", "last", "first"}) {
+        std::vector<Step> apart = expansion;
+        apart.push_back(make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(loop)}}));
+        if (*where) apart.back().arguments[where] = {true};
+        if (!apply_steps(now(), apart, planner_.budget()).schedule) continue;
+        return planner_.attempt_all(nest_steps(std::move(apart)), "tile", subject, description());
+      }
+    return planner_.attempt_all(nest_steps({make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(loop)}})}), "tile",
+                                subject, description());
+  }
+
+  // Nothing; and arrays for the scalars of the nest, when there are any.
+  std::vector<std::vector<Step>> expansions() const {
+    std::vector<std::vector<Step>> list{{}};
+    std::vector<Step> all;
+    const TreePtr nest = loops_around(now().tree, statement_).front();
+    for (const StorageMap& m : now().storage)
+      if (m.kind == StorageMap::Kind::kContract && m.sizes.empty() && m.at >= 0 && find_loop(nest, m.at))
+        all.push_back(make_step("expand", {{"array", arg(m.array)}}));
+    if (!all.empty()) list.push_back(std::move(all));
+    return list;
+  }
+
+  std::vector<Step> nest_steps(std::vector<Step> steps) {
     const Names reduction = c_.k;
-    if (!computed_here_) {
-      const TreePtr outermost = loops_around(now().tree, statement_).front();
-      if (statements_of(outermost).size() > 1)
-        steps.push_back(make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(outermost->names.at(statement_))}}));
-    }
     steps.insert(steps.end(), cuts_.begin(), cuts_.end());
     steps.push_back(tile_step(c_.i, tile_.mr, "r"));
     steps.push_back(tile_step(c_.j, tile_.nr, "r"));
@@ -327,6 +352,26 @@ class ContractionPlan {
     planner_.attempt(make_step("interchange", {{"statement", arg(name)}, {"order", arg(Names{lanes, rows})}}), "tile",
                      "loops of " + name, "along the rows of what it writes");
     if (tile_.mr >= tile_.lanes / 2) mark_lanes(s, tile_.lanes);
+  }
+
+  // Full tiles in a nest of their own, which becomes the contraction from here on.
+  void cut_triangle() {
+    const std::pair<std::string, std::int64_t> sides[] = {{c_.i, tile_.mr}, {c_.j, tile_.nr}};
+    for (const auto& [side, size] : sides) {
+      std::optional<TriangleCut> cut;
+      const Result<Done> asked = guarded("triangles", planner_.budget(), [&] {
+        cut = triangle_cut(now().statement(statement_), c_.k.back(), side, side + "r", size);
+      });
+      if (!asked || !cut || c_.k.size() > 1) continue;
+      const Step split = make_step("index_set_split",
+                                   {{"statement", arg(name_)}, {"loop", arg(c_.k.back())}, {"expression", arg(cut->point)}});
+      if (!planner_.attempt(split, "tile", "loop " + c_.k.back() + " of " + name_,
+                            "full register tiles apart from the triangle"))
+        continue;
+      if (cut->behind) name_ += ".from";
+      statement_ = now().find(name_);
+      return;
+    }
   }
 
   static Step tile_of(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name) {

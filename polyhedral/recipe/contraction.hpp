@@ -43,6 +43,15 @@ ContractionSize size_of(const Contraction& c, const Statement& s, const Model& m
 ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const Contraction& c,
                             const ContractionSize& size);
 
+// Where the reduction's loop `k` leaves a triangle with the side of a register tile: the point of index_set_split, and whether
+// full tiles lie behind it. nullopt: no triangle.
+struct TriangleCut {
+  std::string point;
+  bool behind = true;
+};
+std::optional<TriangleCut> triangle_cut(const Statement& s, const std::string& k, const std::string& side,
+                                        const std::string& tile, std::int64_t size);
+
 // Rows of A whose k values fill half of L2, a multiple of mr.
 std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, double k, std::int64_t mr);
 

@@ -107,6 +107,20 @@ bool outer_parallel(const Schedule& schedule, const TreePtr& nest) {
   return nest->kind == Tree::Kind::kLoop && !carries_dependence(schedule, nest->id, true);
 }
 
+bool is_outer_parallel(const GroupPlanner& planner, const TreePtr& nest) {
+  bool parallel = false;
+  const Result<Done> asked =
+      guarded("fusion policy", planner.budget(), [&] { parallel = outer_parallel(planner.schedule(), nest); });
+  return asked && parallel;
+}
+
+// Of the deepest statement.
+std::size_t depth_of(const TreePtr& tree) {
+  std::size_t below = 0;
+  for (const TreePtr& c : tree->children) below = std::max(below, depth_of(c));
+  return below + (tree->kind == Tree::Kind::kLoop ? 1 : 0);
+}
+
 }  // namespace
 
 void plan_fusion(GroupPlanner& planner) {
@@ -127,6 +141,11 @@ void plan_fusion(GroupPlanner& planner) {
       if (!p) p = sibling_pairing(planner.schedule(), cluster, nest);
       const std::string subject = planner.schedule().statement(statements_of(cluster).back()).name + " -> " +
                                   planner.schedule().statement(statements_of(nest).front()).name;
+      if (p && !for_gpu && depth_of(cluster) >= 3 && depth_of(nest) < depth_of(cluster) &&
+          !is_outer_parallel(planner, cluster)) {
+        planner.decline("fusion", subject, "the nest before it is sequential and deeper: tiles of its own serve it better");
+        p.reset();
+      }
       if (!p) planner.decline("fusion", subject, "no loops that walk the shared array together");
       bool keep = false;
       Result<Done> asked = guarded("fusion policy", planner.budget(), [&] {

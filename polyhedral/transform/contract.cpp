@@ -32,8 +32,12 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     args.refuse("'" + array + "' is read with a padding value, which needs the whole array's bounds");
     return schedule;
   }
+  const auto expanded = [&](const StorageMap& m) {  // by the step of this name
+    return m.array == array && m.kind == StorageMap::Kind::kContract && m.at < 0 && !m.sizes.empty();
+  };
   for (const StorageMap& m : schedule.storage)
-    if (m.array == array && m.kind == StorageMap::Kind::kContract) args.refuse("'" + array + "' is contracted already");
+    if (m.array == array && m.kind == StorageMap::Kind::kContract && !expanded(m))
+      args.refuse("'" + array + "' is contracted already");
   int at = common_loop(schedule, array);
   if (args.has("at")) {
     const TreePtr loop = args.loop(args.statement(), args.text("at"));
@@ -43,6 +47,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   refuse_second_part(schedule, args, array, StorageMap::Kind::kContract, at);
   if (args.problem()) return schedule;
   Schedule next = schedule;
+  std::erase_if(next.storage, expanded);
   // Parts promoted from it stay the nearest place of their accesses: they come after it.
   const auto part =
       std::find_if(next.storage.begin(), next.storage.end(), [&](const StorageMap& m) { return m.array == array; });

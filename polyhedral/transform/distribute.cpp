@@ -2,12 +2,14 @@
 //
 //     for i { R(i);  for k  S(i, k);  T(i) }    -->    for i R(i);   for i for k S(i, k);   for i T(i)       distribute S at i
 //
-// Statements named in `with` go along with S, in their own order.
+// Statements named in `with` go along with S, in their own order. With `first` (`last`) the statement's nest comes before
+// (after) all others, which stay together:  for i for k S(i, k);   for i { R(i); T(i) }.
 //
 // The inverse of fuse; also called loop fission. Everything before S in the body comes first, everything after it last.
 // Refuses a loop that S does not share. Illegal where a dependence runs from a later to an earlier part across iterations.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "polyhedral/transform/transform.hpp"
 
@@ -61,6 +63,13 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     for (StorageMap& m : next.storage)
       if (renamed.count(m.at) && lives_in(schedule, m, loop, statements)) m.at = renamed.at(m.at);
   };
+  const bool first = args.truth("first", false), last = args.truth("last", false);
+  if (first && last) args.bad("last", "one of `first` and `last`", "both");
+  if (first || last) {
+    before.insert(before.end(), after.begin(), after.end());
+    after = first ? std::exchange(before, {}) : std::vector<int>{};
+  }
+  if (args.problem()) return schedule;
   split_off(before);
   parts.push_back(restrict_tree(loop, mine, nullptr));
   split_off(after);
@@ -76,7 +85,9 @@ const Transform kDistribute = {
     "A statement leaves the loop it shares with others: the loop is split around it.",
     {{"statement", "statement", true, "the statement that gets a nest of its own"},
      {"loop", "loop", true, "the outermost loop to split"},
-     {"with", "statements", false, "statements that go along with it"}},
+     {"with", "statements", false, "statements that go along with it"},
+     {"first", "bool", false, "its nest comes before all others, which stay together"},
+     {"last", "bool", false, "its nest comes after all others, which stay together"}},
     apply,
     {"for i { S(i); T(i) }", "for i  S(i)\nfor i  T(i)", "loop fission",
      "a loop that the statement shares with no other; illegal where a later part feeds an earlier one in a later iteration"}};

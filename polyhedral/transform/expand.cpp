@@ -10,6 +10,9 @@
 // A scalar of a block has a value for each iteration already, of which one place keeps the last: it gets a place for each
 // iteration of the loop, and its name stays.
 //
+// Without a loop it gets all elements that it ever has, in memory: no two values share a place any more, whatever is
+// distributed or rescheduled then; `contract` at another loop (of tiles, say) shrinks it to what one iteration of that needs.
+//
 // With f the loop's value for a statement, low and high its bounds over all uses, the array's accesses become
 // t.each[f - low, ..] in an array of high - low + 1 copies. Dependences through the array hold between instances with the same
 // f only; a flow, or a reduction, between different ones has lost its value, and legality refuses it with these instances.
@@ -174,8 +177,47 @@ class Expander {
   std::string name_;
 };
 
+// All elements that a scalar or contracted array ever has get a place each, in memory: the hull of what the group touches. No
+// two values share a place that did not before, so no order is lost.
+Schedule for_the_group(const Schedule& schedule, Arguments& args, const Array& found) {
+  const std::string& array = found.name;
+  Schedule next = schedule;
+  const auto known = std::find_if(next.storage.begin(), next.storage.end(), [&](const StorageMap& m) {
+    return m.array == array && m.kind == StorageMap::Kind::kContract;
+  });
+  const auto parts = std::count_if(next.storage.begin(), next.storage.end(), [&](const StorageMap& m) {
+    return m.array == array && m.kind == StorageMap::Kind::kPromote;
+  });
+  if (known == next.storage.end() || (known->at < 0 && !known->sizes.empty()))
+    args.refuse("'" + array + "' has room for all its elements already");
+  if (parts > 0) args.refuse("a part of '" + array + "' is promoted", {"expand before promote"});
+  if (args.problem()) return schedule;
+  const isl::map all = footprint(schedule, array, -1);  // { [] -> A[e] }
+  StorageMap m;
+  m.array = array;
+  m.buffer = array;
+  m.space = MemorySpace::kGlobal;
+  for (std::size_t d = 0; d < found.extents.size(); ++d) {
+    const std::optional<DimensionBounds> bounds =
+        all.is_null() ? std::nullopt : dimension_bounds(all, static_cast<unsigned>(d));
+    if (!bounds) {
+      args.refuse("dimension " + std::to_string(d) + " of '" + array + "' has no single bounds");
+      return schedule;
+    }
+    m.offsets.push_back(bounds->low);
+    m.sizes.push_back(idx_add(idx_sub(expr_of(bounds->high, {}), expr_of(bounds->low, {})), idx(1)));
+    m.order.push_back(static_cast<int>(d));
+    m.inner.push_back(0);
+  }
+  if (m.sizes.empty()) args.refuse("'" + array + "' has one element in the whole group");
+  if (args.problem()) return schedule;
+  *known = std::move(m);
+  return next;
+}
+
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const Array* const array = args.array();
+  if (!args.problem() && !args.has("at")) return for_the_group(schedule, args, *array);
   const int s = args.statement();
   const TreePtr loop = args.loop(s, args.text("at"));
   if (args.problem() || !loop) return schedule;
@@ -190,8 +232,10 @@ const Transform kExpand = {
     "An intermediate array gets a copy for each iteration of a loop: T becomes T.each, with one more dimension. A scalar of a "
     "block gets a place for each iteration.",
     {{"array", "array", true, "the array, used inside the loop only"},
-     {"statement", "statement", true, "a statement inside the loop"},
-     {"at", "loop", true, "the loop whose iterations get copies of their own"}},
+     {"statement", "statement", false, "with `at`: a statement inside the loop"},
+     {"at", "loop", false,
+      "the loop whose iterations get copies of their own; absent: a scalar or contracted array gets all its elements, until "
+      "`contract` at another loop"}},
     apply,
     {"for i { t = a[i]; b[i] = t * 2 }", "for i { t.each[i] = a[i]; b[i] = t.each[i] * 2 }",
      "scalar and array expansion, privatisation by renaming; `contract` is the inverse",

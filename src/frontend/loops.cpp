@@ -304,8 +304,9 @@ void LoopParser::assign(const Syntax& left, const Syntax& value, int offset, Loo
   out->push_back(std::move(s));
 }
 
-// target = target OP operand: the statement kind of a reduction. The operand may not read the target at all, and the arithmetic
-// must be that of the target's dtype (integer sums and products agree modulo its width in any dtype).
+// target = target OP operand: the statement kind of a reduction. The operand may not read the element itself (other elements of
+// the target it may: whether they are others in every instance is the lowering's question), and the arithmetic must be that of
+// the target's dtype (integer sums and products agree modulo its width in any dtype).
 void LoopParser::recognise_update(const Syntax& value, DType weak, const CTarget& target, LoopStatement* s) {
   const bool call = value.kind == Syntax::Kind::kCall && value.args.size() == 2 && (value.name == "min" || value.name == "max");
   const bool arithmetic =
@@ -321,9 +322,9 @@ void LoopParser::recognise_update(const Syntax& value, DType weak, const CTarget
   const DType computed = value.type.form == Form::kFixed ? value.type.dtype : weak;
   const bool modular = arithmetic && is_integer(target.dtype) && !is_float(other->type);
   if (computed != target.dtype && !modular && !(call && other->type == target.dtype)) return;
-  bool reads_target = false;
-  walk(other, [&](const Expr& e) { reads_target |= e.op == Op::kRead && e.name == target.tensor; });
-  if (reads_target) return;
+  bool reads_element = false;
+  walk(other, [&](const Expr& e) { reads_element |= e.op == Op::kRead && same(read(e.name, e.type, e.args), current); });
+  if (reads_element) return;
   s->operand = convert(target.dtype, other);
   if (value.op == Op::kSub) s->operand = unary(Op::kNeg, s->operand);
   s->update = call                   ? (value.name == "min" ? ReduceKind::kMin : ReduceKind::kMax)

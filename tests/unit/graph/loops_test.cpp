@@ -217,11 +217,12 @@ TEST(Loops, UpdatesAreRecognisedAndOnlyThose) {
   EXPECT_EQ(update("A[0] = max(A[0], B[0]);"), "max B[0]");
   EXPECT_EQ(update("A[0] = min(B[0], A[0]);"), "min B[0]");
   EXPECT_EQ(update("n[0]++;"), "sum 1");
-  EXPECT_EQ(update("q[0] += q[1] * 2;"), "none");  // it reads the same array
+  EXPECT_EQ(update("q[0] += q[1] * 2;"), "sum cast(i8, cast(i32, q[1]) * 2)");  // of another element
   EXPECT_EQ(update("q[0] += u[1] * 2;"), "sum cast(i8, cast(i32, u[1]) * 2)");
   EXPECT_EQ(update("s += 0.5*s + 1;"), "none");  // a recurrence
   EXPECT_EQ(update("s = s + (0.5*s + 1);"), "none");
-  EXPECT_EQ(update("A[0] += A[1];"), "none");
+  EXPECT_EQ(update("A[0] += A[1];"), "sum A[1]");  // whether it is another one in every instance, the lowering asks
+  EXPECT_EQ(update("A[0] += A[0];"), "none");
   EXPECT_EQ(update("A[0] = B[0] - A[0];"), "none");
   EXPECT_EQ(update("A[0] = A[1] + B[0];"), "none");
   EXPECT_EQ(update("A[0] /= B[0];"), "none");

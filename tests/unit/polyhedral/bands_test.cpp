@@ -31,13 +31,43 @@ std::vector<Step> planned(const Program& p) {
   return recipe ? recipe->variants[0].groups.back().steps : std::vector<Step>{};
 }
 
+// Tiles in wavefronts; in each, the products of finished tiles first, in registers: split off where the tile itself begins.
 TEST(Bands, AFactorizationIsTiledInWavefronts) {
   const std::vector<Step> steps = planned(matrix(kLu, 2000));
   EXPECT_EQ(count(steps, "reschedule"), 1);
-  EXPECT_EQ(count(steps, "tile"), 1);
+  EXPECT_EQ(count(steps, "index_set_split"), 1);
+  EXPECT_EQ(count(steps, "unroll"), 2);  // rows of the register tiles: below the diagonal, and from it on
   EXPECT_EQ(count(steps, "skew"), 1);
   EXPECT_EQ(count(steps, "parallelize"), 1);
-  EXPECT_EQ(count(steps, "vectorize"), 2);  // both updates; the division's loop runs once
+  EXPECT_EQ(count(steps, "vectorize"), 4);  // both updates, in both parts; the division's loop runs once
+}
+
+// A[j, k] has no lanes along j: they run along k, and both sides of the register tile are unrolled.
+TEST(Bands, RowsTimesRowsHaveLanesAlongTheReduction) {
+  const std::vector<Step> steps = planned(matrix(
+      "for (int i = 0; i < N; i++) { for (int j = 0; j < i; j++) { for (int k = 0; k < j; k++) A[i][j] -= A[i][k] * A[j][k];"
+      " A[i][j] /= A[j][j]; } for (int k = 0; k < i; k++) A[i][i] -= A[i][k] * A[i][k]; A[i][i] = sqrt(A[i][i]); }",
+      2000));
+  EXPECT_EQ(count(steps, "index_set_split"), 1);
+  EXPECT_EQ(count(steps, "unroll"), 2);
+  EXPECT_EQ(count(steps, "parallelize"), 1);
+}
+
+// A loop that runs backwards has its finished tiles on the other side; scalars that hold a nest together become arrays.
+TEST(Bands, BackwardLoopsAndScalars) {
+  const std::vector<Step> parens =
+      planned(matrix("for (int i = N - 1; i >= 0; i--) for (int j = i + 1; j < N; j++) {"
+                     " A[i][j] = max(A[i][j], A[i][j-1]); for (int k = i + 1; k < j; k++)"
+                     " A[i][j] = max(A[i][j], A[i][k] + A[k+1][j]); }",
+                     2000));
+  EXPECT_EQ(count(parens, "index_set_split"), 2);
+  const std::vector<Step> scalar = planned(
+      matrix("double w; for (int i = 0; i < N; i++) { for (int j = 0; j < i; j++) { w = A[i][j]; for (int k = 0; k < j; k++)"
+             " w -= A[i][k] * A[k][j]; A[i][j] = w / A[j][j]; } for (int j = i; j < N; j++) { w = A[i][j];"
+             " for (int k = 0; k < i; k++) w -= A[i][k] * A[k][j]; A[i][j] = w; } }",
+             2000));
+  EXPECT_EQ(count(scalar, "expand"), 2);
+  EXPECT_EQ(count(scalar, "index_set_split"), 1);
 }
 
 TEST(Bands, SmallOnesAreLeftAlone) { EXPECT_EQ(count(planned(matrix(kLu, 40)), "reschedule"), 0); }

@@ -1,5 +1,6 @@
 // index_set_split, peel, strip_mine, unroll_and_jam and the rewrite rfactor: the loops they make, what they refuse, and that
 // what they leave can be scheduled on. Their numbers are held against the reference by tests/legal.
+#include "polyhedral/lower.hpp"
 #include "tests/unit/polyhedral/program_support.hpp"
 
 namespace facet {
@@ -49,6 +50,23 @@ TEST(IndexSetSplit, CutsAtASymbol) {
       body(triangle(), R"({"do": "index_set_split", "statement": "A", "loop": "i", "expression": "N - 4"})");
   EXPECT_NE(text.find("for i in 0..N - 4\n"), std::string::npos) << text;
   EXPECT_NE(text.find("N - 4)..N\n"), std::string::npos) << text;
+}
+
+// The value of a loop around: what comes from finished tiles apart from the tile's own.
+TEST(IndexSetSplit, CutsWhereALoopAroundSays) {
+  const Program p =
+      in_place("[\"N\", \"N\"]", "for (int i = 0; i < N; i++) for (int j = 0; j < i; j++) A[i][j] = A[i][j] + 1;");
+  const std::string tiled = R"({"do": "tile", "statement": "A", "loops": ["i"], "sizes": [4], "names": ["it"]}, )";
+  const std::string text = body(p, tiled + R"({"do": "index_set_split", "statement": "A", "loop": "j", "expression": "4*it"})");
+  EXPECT_NE(text.find("for j in 0..4 * it\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("for j in 4 * it..i\n"), std::string::npos) << text;
+  const std::string least =
+      body(p, tiled + R"x({"do": "index_set_split", "statement": "A", "loop": "j", "expression": "min(4*it, 2*it + 1)"})x");
+  EXPECT_NE(least.find("for j in 0..2 * it + 1\n"), std::string::npos) << least;  // where 4*it is not less
+  for (const char* bad : {"it*i", "j", "min(4*it", "min(4*it,)", "4*it)", "-", "max()"})
+    EXPECT_EQ(complaint(p, tiled + R"({"do": "index_set_split", "statement": "A", "loop": "j", "expression": ")" + bad + "\"}"),
+              Code::kBadStepArgument)
+        << bad;
 }
 
 TEST(IndexSetSplit, BothPartsCanBeScheduledOn) {
@@ -301,6 +319,72 @@ TEST(Peel, ScalarsOfTheBlockAreTwo) {
     const LegalReport r = judge(p, step);
     EXPECT_TRUE(r.legal) << r.message;
   }
+}
+
+// for i { t = A[i]; for j < i  t -= A[j]; B[i] = t }: the scalar keeps the three together.
+Program with_scalar() {
+  return program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 3, "max": 100, "default": 9}},
+    "tensors": {"A": {"dtype": "f64", "shape": ["N"]}, "B": {"dtype": "f64", "shape": ["N"]}}, "inputs": ["A"],
+    "ops": [{"op": "loops", "in": ["N", "A"], "out": ["B"],
+             "code": "for (int i = 0; i < N; i++) { double t = A[i]; for (int j = 0; j < i; j++) t -= A[j]; B[i] = t; }"}],
+    "outputs": ["B"]})");
+}
+
+TEST(Expand, LetsStatementsApartThatAScalarHeld) {
+  const Program p = with_scalar();
+  const std::string apart = R"({"do": "distribute", "statement": "B", "loop": "i"})";
+  EXPECT_FALSE(judge(p, apart).legal);
+  const std::string expand = R"({"do": "expand", "array": "B.t.each"}, )";
+  const std::string text = body(p, expand + apart);
+  EXPECT_NE(text.find("B.t.each[i] = A[i]"), std::string::npos) << text;
+  // `contract` shrinks it again: to the elements of one tile.
+  const std::string tile = R"({"do": "tile", "statement": "B", "loops": ["i"], "sizes": [4], "names": ["it"]}, )";
+  const std::string tiled =
+      body(p, expand + tile + apart + R"(, {"do": "contract", "array": "B.t.each", "statement": "B", "at": "it"})");
+  EXPECT_NE(tiled.find("allocate B.t.each: f64[4]"), std::string::npos) << tiled;
+}
+
+TEST(Expand, RefusesWhatHasAllItsElements) {
+  EXPECT_NE(refusal(with_scalar(), R"({"do": "expand", "array": "B"})").find("has room for all its elements already"),
+            std::string::npos);
+  EXPECT_NE(refusal(with_scalar(), R"({"do": "expand", "array": "B.t.each"}, {"do": "expand", "array": "B.t.each"})")
+                .find("has room for all its elements already"),
+            std::string::npos);
+}
+
+// Before or after all others, which stay together.
+TEST(Distribute, FirstAndLast) {
+  const Program p =
+      in_place("[\"N\"]", "for (int i = 0; i < N; i++) { A[i] = A[i] + 1; A[i] = A[i] * 3; A[i] = max(A[i], 2); }");
+  const LegalReport first = judge(p, R"({"do": "distribute", "statement": "A.1", "loop": "i", "first": true})");
+  EXPECT_FALSE(first.legal);
+  const std::string last = body(p, R"({"do": "distribute", "statement": "A.2", "loop": "i", "last": true})");
+  EXPECT_EQ(std::count(last.begin(), last.end(), '\n'), 5) << last;  // two loops, three statements
+  EXPECT_EQ(complaint(p, R"({"do": "distribute", "statement": "A.2", "loop": "i", "first": true, "last": true})"),
+            Code::kBadStepArgument);
+}
+
+// x[i] -= L[i, j] * x[j] with j < i sums up; where the element may be its own operand, or is one, it does not.
+TEST(Updates, OfOtherElements) {
+  const auto kinds = [](const std::string& code) {
+    const Program p = in_place("[\"N\"]", code);
+    const ReaderIndex readers = readers_of(p);
+    const Scop scop = lower(p, readers, {static_cast<int>(p.nodes.size()) - 1}, "k0");
+    std::string text;
+    for (const Statement& s : scop.statements) text += to_text(s.kind) + " ";
+    return text;
+  };
+  EXPECT_EQ(kinds("for (int i = 0; i < N; i++) for (int j = 0; j < i; j++) A[i] -= 2 * A[j];"), "reduce ");
+  EXPECT_EQ(kinds("for (int i = 0; i < N; i++) for (int j = 0; j <= i; j++) A[i] -= 2 * A[j];"), "recurrence ");
+}
+
+// Two updates whose operands read the array: what an operand reads is an order, what updates share is none.
+TEST(Updates, OperandsAreOrderedSumsAreNot) {
+  const Program p = in_place("[\"N\"]", "for (int i = 0; i < N; i++) for (int j = 0; j < i; j++) A[i] -= 2 * A[j];");
+  EXPECT_TRUE(judge(p, R"({"do": "reverse", "statement": "A", "loop": "j"})").legal);
+  EXPECT_FALSE(judge(p, R"({"do": "reverse", "statement": "A", "loop": "i"})").legal);
+  EXPECT_TRUE(judge(p, R"({"do": "vectorize", "statement": "A", "loop": "j", "width": 4})").legal);
+  EXPECT_FALSE(judge(p, R"({"do": "parallelize", "statement": "A", "loop": "i"})").legal);
 }
 
 }  // namespace

@@ -171,5 +171,37 @@ TEST(Tiles, UnrollWithoutConstantExtentIsRefused) {
   expect_same(p, q, {{"N", 5}});
 }
 
+// A[i, j] += A[i, k] * A[k, j] for i, j in tile t and the k before it, as in a factorization; `last` moves the last k into it.
+LoopProgram in_place_product(int last) {
+  const ExprPtr t = mul(idx(4), ix("t")), end = least(add(t, idx(4)), ix("N"));
+  const LoopPtr sum = update("A", {ix("i"), ix("j")}, mul(rd("A", {ix("i"), ix("k")}), rd("A", {ix("k"), ix("j")})));
+  const LoopPtr tile = loop("i", t, end, {loop("j", t, end, {sum}, LoopKind::kVector, 4)}, LoopKind::kUnroll);
+  LoopList nest{loop("t", idx(0), ceil_div(ix("N"), 4), {loop("k", idx(0), add(t, idx(last)), {tile})})};
+  return program({"N"}, {array("A", {ix("N"), ix("N")}, BufferRole::kInOut)}, nest);
+}
+
+int stores_in_k(const LoopProgram& q) {
+  int stores = 0;
+  passes::walk_nodes(q.kernels[0].body, [&](const LoopPtr& n) {
+    const For* f = passes::as<For>(n);
+    if (!f || f->iterator != "k") return;
+    passes::walk_nodes(f->body, [&](const LoopPtr& m) { stores += passes::as<Store>(m) != nullptr; });
+  });
+  return stores;
+}
+
+// What is read never meets what is written: its column, or its row, lies before the tile.
+TEST(Tiles, InPlaceProductsOfOtherTilesStayInRegisters) {
+  const LoopProgram p = in_place_product(0), q = lowered(p);
+  for (const std::int64_t n : {1, 4, 7, 12, 13}) expect_same(p, q, {{"N", n}});
+  EXPECT_EQ(stores_in_k(q), 0);
+}
+
+// One k of the tile itself is among them: its row is written while others read it.
+TEST(Tiles, InPlaceProductsOfTheSameTileDoNot) {
+  const LoopProgram p = in_place_product(1), q = lowered(p);
+  EXPECT_GT(stores_in_k(q), 0);
+}
+
 }  // namespace
 }  // namespace facet::test

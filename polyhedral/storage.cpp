@@ -181,7 +181,8 @@ std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next) {
   for (std::size_t i = 0; i < next.storage.size(); ++i) {
     StorageMap& m = next.storage[i];
     const bool known = i < before.storage.size() && before.storage[i].buffer == m.buffer;
-    if (!known || m.sizes.empty() || m.at < 0 || loops_down_to(before, before.storage[i].at) == loops_down_to(next, m.at)) continue;
+    if (!known || m.sizes.empty() || m.at < 0 || loops_down_to(before, before.storage[i].at) == loops_down_to(next, m.at))
+      continue;
     const isl::map part = footprint(next, boxed(m), m.at);
     if (part.is_null()) continue;  // torn from its users: the judgement says so
     const std::vector<BoxDimension> box = box_hull(part);

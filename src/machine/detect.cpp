@@ -104,8 +104,9 @@ std::vector<CacheLevel> read_caches(int cpu) {
 }
 
 // A virtual machine reports its host's whole last cache for the few cores that it has, and a thread of it keeps what the other
-// guests leave: reads slowed down from 32 MiB on where 480 MiB were reported to two cores. No processor has more a core.
-constexpr std::int64_t kMostLastCacheByCore = 32 << 20;
+// guests leave: 480 MiB were reported to two cores, and reads of 128 MiB ran at the speed of memory. Processors have up to 16
+// MiB a core, rare ones 32.
+constexpr std::int64_t kMostLastCacheByCore = 16 << 20;
 
 void limit_last_cache(std::vector<CacheLevel>& caches) {
   if (caches.size() < 3) return;

@@ -25,7 +25,7 @@ TEST(Detect, FactsArePlausible) {
   for (const CacheLevel& c : m.caches) EXPECT_GE(c.shared_by_cores, 1);
   // A guest's share of its host's last cache.
   if (m.caches.size() > 2) {
-    EXPECT_LE(m.caches.back().size_bytes, (std::int64_t{32} << 20) * m.caches.back().shared_by_cores);
+    EXPECT_LE(m.caches.back().size_bytes, (std::int64_t{16} << 20) * m.caches.back().shared_by_cores);
   }
   EXPECT_EQ(m.vector_bytes, m.isa == "avx512" ? 64 : m.isa == "avx2" ? 32 : 16);
 }

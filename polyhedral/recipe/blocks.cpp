@@ -165,14 +165,15 @@ class Blocks {
     }
     if (u.row.empty() || u.column.empty() || u.k.empty() || dimension_of(s, shared_[1]) < 0 || !bounds_of(u, k)) return false;
     if (Model::stride(st.subscripts, j) != Model::Stride::kUnit) return false;
-    bool along_j = true, along_k = true;
+    bool along_j = true, along_k = true, walks_j = false;
     walk(st.value, [&](const Expr& e) {
       if (e.op != Op::kRead) return;
       along_j = along_j && Model::stride(e.args, j) != Model::Stride::kOther;
+      walks_j = walks_j || Model::stride(e.args, j) == Model::Stride::kUnit;
       along_k = along_k && Model::stride(e.args, k) != Model::Stride::kOther;
     });
-    u.dot = !along_j;
-    if (!along_j && !along_k) return false;
+    u.dot = !along_j || !walks_j;
+    if (u.dot && !along_k) return false;
     updates_.push_back(u);
     return true;
   }
@@ -301,7 +302,12 @@ class Blocks {
     const std::int64_t bytes = static_cast<std::int64_t>(size_bytes(statement(u.statement).value->type));
     const double side = static_cast<double>(size_);
     if (!u.dot) {
-      ContractionTile best = choose_tile(cpu, bytes, {side, side, side, side, side, 1});
+      Contraction lanes;
+      lanes.j = walked(find_loop(made_.tree, u.statement, u.column), u.statement);
+      walk(statement(u.statement).value, [&](const Expr& e) {
+        if (e.op == Op::kRead && Model::stride(e.args, lanes.j) == Model::Stride::kUnit) lanes.b = &e;
+      });
+      ContractionTile best = choose_tile(cpu, bytes, lanes, {side, side, side, side, side, 1});
       while (size_ % best.mr != 0) --best.mr;  // partial tiles inside each tile would cost more than a smaller one
       return best;
     }

@@ -158,7 +158,14 @@ class ProgramScheduler {
     kernel.bytes = count_bytes(scop);
     if (several_) {
       std::map<std::string, std::string> names;
-      for (const StorageMap& m : made->schedule.storage) names[m.buffer] = m.buffer + ".v" + std::to_string(c.index);
+      const std::string version = ".v" + std::to_string(c.index);
+      for (const StorageMap& m : made->schedule.storage) names[m.buffer] = m.buffer + version;
+      for (Buffer& b : made->scanned.workspace) {  // what steps have made: another variant's may have another shape
+        if (program_.tensors.count(b.name)) continue;
+        names[b.name] = b.name + version;
+        b.name += version;
+        if (!b.extents.empty()) b.extents[0] = select(c.when, b.extents[0], idx(0));
+      }
       made->scanned.body = rename_buffers(made->scanned.body, names);
     }
     std::vector<Buffer> hoisted;

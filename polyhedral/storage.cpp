@@ -125,6 +125,7 @@ std::optional<Violation> box_violation(const Schedule& schedule, const StorageMa
   }
   if (!m.sizes.empty() || !schedule.scop->arrays.at(m.array).scalar) return std::nullopt;
   const isl::map elements = footprint(schedule, m.array, m.at);
+  if (elements.is_null()) return std::nullopt;  // nobody uses it any more
   if (elements.is_single_valued()) return std::nullopt;
   // Iterations that hold several elements at once; a value is lost there.
   const isl::set crowded = elements.subtract(elements.lexmin()).domain();

@@ -32,6 +32,9 @@ struct Trial::State {
 
 namespace {
 
+// Of a part: larger ones, copied once an iteration, only make the interpreter slow.
+constexpr std::int64_t kMostElements = 1000;
+
 // For one step: isl's scheduler may take minutes where its integer programs are unlucky.
 constexpr std::chrono::seconds kStepTime{5};
 
@@ -194,7 +197,9 @@ bool Trial::has_constant_part(const std::string& array, int loop) const {
     const isl::map part = footprint(state_->current, array, loop);
     if (part.is_null() || part.is_empty()) return;
     const std::vector<BoxDimension> box = box_hull(part);
-    constant = std::all_of(box.begin(), box.end(), [](const BoxDimension& d) { return d.size.has_value(); });
+    std::int64_t elements = 1;
+    for (const BoxDimension& d : box) elements = d.size && elements <= kMostElements ? elements * *d.size : kMostElements + 1;
+    constant = elements <= kMostElements;
   });
   return ran && constant;
 }

@@ -85,7 +85,7 @@ class Trial {
 
   // Smallest and largest value of a loop for a statement, at the typical sizes.
   std::pair<std::int64_t, std::int64_t> range(int loop, int statement) const;
-  // Has what the loop's iteration touches of the array a constant size?
+  // Has what the loop's iteration touches of the array a constant size, a small one?
   bool has_constant_part(const std::string& array, int loop) const;
   // Does an iteration of the loop write, by plain assignments, all that it touches of the array?
   bool writes_its_part(const std::string& array, int loop) const;

@@ -127,8 +127,8 @@ $FN void copy_across_$S($E* to, int64_t to_step, const $E* from, int64_t from_st
             " = []($T& a, $T& b) {\n    const $T low = __builtin_shufflevector(a, b, " + numbers(lanes, low) +
             ");\n    b = __builtin_shufflevector(a, b, " + numbers(lanes, high) + ");\n    a = low;\n  };\n";
   }
-  text += R"(  int64_t c = 0;
-  for (; c + $L <= columns; c += $L) {
+  text += R"(  const int64_t squares = columns / $L * $L;
+  for (int64_t c = 0; c < squares; c += $L) {
     for (int64_t r = 0; r < rows; r += $L) {
       const int64_t left = rows - r;
       const $E* p = from + r * from_step + c;
@@ -156,7 +156,7 @@ $FN void copy_across_$S($E* to, int64_t to_step, const $E* from, int64_t from_st
   return text + R"(      }
     }
   }
-  for (; c < columns; ++c)
+  for (int64_t c = squares; c < columns; ++c)
     for (int64_t r = 0; r < rows; ++r) to[c * to_step + r] = from[r * from_step + c];
 }
 )";

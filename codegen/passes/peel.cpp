@@ -203,13 +203,16 @@ class Peeler {
  public:
   explicit Peeler(Context& context) : context_(context) {}
 
-  LoopList in_block(const LoopList& block, const std::vector<For>& done, bool partial, const Facts& facts) {
+  // `goes_on`: more code of the block follows, to which what is introduced here must stay visible.
+  LoopList in_block(const LoopList& block, const std::vector<For>& done, bool partial, const Facts& facts,
+                    bool goes_on = false) {
     for (const LoopKind kind : {LoopKind::kUnroll, LoopKind::kVector}) {
       if (done.size() >= kMaxVersions || partial) break;
       std::vector<For> passed = done;
       while (const std::optional<Axis> axis = find_in(block, kind, passed)) {
         const auto [first, last] = span_of(block, *axis);
-        if (covered(LoopList(block.begin() + first, block.begin() + last + 1), *axis)) return split(block, *axis, done, facts);
+        const LoopList span(block.begin() + first, block.begin() + last + 1);
+        if (covered(span, *axis) && !(goes_on && introduces(span))) return split(block, *axis, done, facts, goes_on);
         passed.push_back(axis->loop);  // its place is further in
       }
     }
@@ -230,6 +233,10 @@ class Peeler {
     return std::nullopt;
   }
 
+  static bool introduces(const LoopList& span) {
+    return std::any_of(span.begin(), span.end(), [](const LoopPtr& n) { return as<Let>(n) || as<Allocate>(n); });
+  }
+
   // The first and last statement of the block that contain the axis; what the span introduces stays visible to what follows.
   static std::pair<std::ptrdiff_t, std::ptrdiff_t> span_of(const LoopList& block, const Axis& axis) {
     const std::ptrdiff_t size = static_cast<std::ptrdiff_t>(block.size());
@@ -245,11 +252,11 @@ class Peeler {
     return {first, last};
   }
 
-  LoopList split(const LoopList& block, const Axis& axis, std::vector<For> done, const Facts& facts) {
+  LoopList split(const LoopList& block, const Axis& axis, std::vector<For> done, const Facts& facts, bool goes_on) {
     const auto [first, last] = span_of(block, axis);
     const LoopList span(block.begin() + first, block.begin() + last + 1);
-    const LoopList before = in_block(LoopList(block.begin(), block.begin() + first), done, false, facts);
-    const LoopList after = in_block(LoopList(block.begin() + last + 1, block.end()), done, false, facts);
+    const LoopList before = in_block(LoopList(block.begin(), block.begin() + first), done, false, facts, true);
+    const LoopList after = in_block(LoopList(block.begin() + last + 1, block.end()), done, false, facts, goes_on);
     done.push_back(axis.loop);
     If guard{axis.full, {}, {}, true};
     Facts full = facts;

@@ -94,7 +94,8 @@ class Builder {
     iterators_[scanned] = value;
     if (id >= 0) loop_values_[id] = value;
     LoopList body = walk_node(isl::manage(isl_ast_node_for_get_body(node.get())));
-    pending_ = id;  // isl may scan one loop as several, one after another
+    loop_values_.erase(id);  // another piece of the loop has its own
+    pending_ = id;           // isl may scan one loop as several, one after another
     if (once) return body;
     used_names_.erase(made.iterator);
     made.lower = lower;

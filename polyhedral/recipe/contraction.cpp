@@ -48,7 +48,7 @@ class ContractionPlan {
     bytes_ = size_bytes(now().statement(statement).value->type);
     for (const Contraction& choice : choices) {
       const ContractionSize size = size_of(choice, now().statement(statement), planner_.model());
-      const ContractionTile tile = choose_tile(cpu(), bytes_, choice, size);
+      const ContractionTile tile = choose_tile(cpu(), bytes_, size, access_of(choice));
       // Across only where that gains: among equals, whole lines are stored.
       if (tile.rate * (choice.across ? 1 : kAlong) <= tile_.rate * (c_.across ? 1 : kAlong)) continue;
       c_ = choice;
@@ -115,7 +115,7 @@ class ContractionPlan {
   }
 
   Step tile_step(const std::string& loop, std::int64_t size, const std::string& suffix) const {
-    return tile_of(name_, loop, size, loop + suffix);
+    return tile_loop(name_, loop, size, loop + suffix);
   }
 
   // The nest that holds the statement, its shared loops walking exactly C: { init; for k S } and nothing else.
@@ -372,13 +372,6 @@ class ContractionPlan {
       statement_ = now().find(name_);
       return;
     }
-  }
-
-  static Step tile_of(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name) {
-    return make_step("tile", {{"statement", arg(statement)},
-                              {"loops", arg(Names{loop})},
-                              {"sizes", arg(std::vector<std::int64_t>{size})},
-                              {"names", arg(Names{name})}});
   }
 };
 

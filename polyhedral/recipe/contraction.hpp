@@ -39,9 +39,19 @@ std::vector<Contraction> recognise_contractions(const Statement& s, int number, 
 
 ContractionSize size_of(const Contraction& c, const Statement& s, const Model& model);
 
+// How a tile reaches its operand and its result along the lanes.
+struct TileAccess {
+  bool gathers = false;  // the operand's elements lie apart, and no copy can bring them together
+  bool across = false;   // so do the result's
+};
+TileAccess access_of(const Contraction& c);
+
 // The register tile of the highest modelled rate.
-ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const Contraction& c,
-                            const ContractionSize& size);
+ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
+                            const TileAccess& access = {});
+
+// tile of one loop.
+Step tile_loop(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name);
 
 // Where the reduction's loop `k` leaves a triangle with the side of a register tile: the point of index_set_split, and whether
 // full tiles lie behind it. nullopt: no triangle.

@@ -107,10 +107,13 @@ ContractionSize size_of(const Contraction& c, const Statement& s, const Model& m
   return {product({c.i}), product({c.j}), product(c.m), product(c.n), product(c.k), product(c.batch)};
 }
 
-ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const Contraction& c,
-                            const ContractionSize& size) {
+TileAccess access_of(const Contraction& c) {
+  return {Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !walks_dimension(*c.b, c.j), c.across};
+}
+
+ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
+                            const TileAccess& access) {
   const std::int64_t whole = std::max<std::int64_t>(1, cpu.vector_bytes / element_bytes);
-  const bool gathers = Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !walks_dimension(*c.b, c.j);
   ContractionTile best;
   for (std::int64_t lanes = whole; lanes >= std::max<std::int64_t>(1, std::min<std::int64_t>(4, whole)); lanes /= 2) {
     const double fma = lanes == whole ? cpu.fma_per_cycle : std::max(2, cpu.fma_per_cycle);
@@ -119,12 +122,12 @@ ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, c
         const double accumulators = static_cast<double>(rows * columns), width = static_cast<double>(lanes);
         const double arithmetic = std::max(accumulators / fma, kFmaLatency);
         const double loads = static_cast<double>(rows) / kLoadsPerCycle +
-                             static_cast<double>(columns) * (gathers ? kGatherCycles * width : 1 / kLoadsPerCycle);
+                             static_cast<double>(columns) * (access.gathers ? kGatherCycles * width : 1 / kLoadsPerCycle);
         const double used = filled(size.i, rows) * filled(size.j, lanes * columns);
         const double panels = static_cast<double>((rows + lanes * columns) * element_bytes) / kL2BytesPerCycle;
         // What is hidden behind the arithmetic is not free: among near equals, fewer loads and bytes.
         const double slack = 1 - 0.05 * loads / arithmetic - 0.1 * panels / arithmetic;
-        const double stored = accumulators * (c.across ? kAcrossCycles * width : 1) / std::max(size.k, 1.0);
+        const double stored = accumulators * (access.across ? kAcrossCycles * width : 1) / std::max(size.k, 1.0);
         const double rate = used * slack * accumulators * width / (std::max({arithmetic, loads, panels}) + stored);
         if (rate <= best.rate) continue;
         best = {lanes, columns, rows, lanes * columns, rate};

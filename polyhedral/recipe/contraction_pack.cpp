@@ -32,13 +32,6 @@ Names operator+(Names a, const Names& b) {
   return a;
 }
 
-Step tile_of(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name) {
-  return make_step("tile", {{"statement", arg(statement)},
-                            {"loops", arg(Names{loop})},
-                            {"sizes", arg(std::vector<std::int64_t>{size})},
-                            {"names", arg(Names{name})}});
-}
-
 // The operand's loops that walk one dimension alone, "dN" for the others: the names of promote's dimensions.
 Names dimensions(const Expr& read) {
   Names names;
@@ -132,7 +125,7 @@ class Packing {
   void shape() {
     const bool follows = !plain_ || axis_ == dims_.back();
     if (plain_) {
-      std::vector<Step> steps{tile_of(copy_, axis_, panel_, axis_ + "p")};
+      std::vector<Step> steps{tile_loop(copy_, axis_, panel_, axis_ + "p")};
       steps.push_back(make_step("interchange", {{"statement", arg(copy_)}, {"order", arg(walk(steps))}}));
       planner_.attempt_all(steps, "tile", "copy " + copy_, "panel by panel");
     }
@@ -149,7 +142,7 @@ class Packing {
     if (last == axis_) return outer + Names{axis_ + "p"} + deep + points;
     const auto cut = [&](Names& among, const std::string& loop, std::int64_t size) {
       if (extent(loop) > 2 * static_cast<double>(size)) {
-        steps.push_back(tile_of(copy_, loop, size, loop + "p"));
+        steps.push_back(tile_loop(copy_, loop, size, loop + "p"));
         std::replace(among.begin(), among.end(), loop, loop + "p");
       } else {
         std::erase(among, loop);
@@ -186,6 +179,13 @@ class Packing {
 };
 
 }  // namespace
+
+Step tile_loop(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name) {
+  return make_step("tile", {{"statement", arg(statement)},
+                            {"loops", arg(Names{loop})},
+                            {"sizes", arg(std::vector<std::int64_t>{size})},
+                            {"names", arg(Names{name})}});
+}
 
 void pack_operands(GroupPlanner& planner, const PackedNest& nest) {
   const Contraction& c = nest.contraction;

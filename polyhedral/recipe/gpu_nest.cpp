@@ -147,6 +147,9 @@ bool GpuNest::is_reduction_nest(const TreePtr& tree) const {
   if (tree->kind != Tree::Kind::kLoop || all.size() != 1 || !reduces(*tree)) return false;
   const Statement& s = schedule_.statement(all[0]);
   if (!s.update || *s.update >= ReduceKind::kArgMax) return false;
+  // Threads that share a sum of elements of its own array would have to see each other's results in between.
+  const auto own = [&](const Access& read) { return read.array == s.target; };
+  if (std::any_of(s.reads.begin(), s.reads.end(), own)) return false;
   for (const TreePtr& l : loops_around(tree, all[0])) {
     const std::string iterator = walked_iterator(schedule_, *l, all[0]);
     if (iterator.empty() || mentions_index(s.subscripts, iterator)) return false;

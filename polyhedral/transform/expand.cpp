@@ -10,12 +10,13 @@
 // A scalar of a block has a value for each iteration already, of which one place keeps the last: it gets a place for each
 // iteration of the loop, and its name stays.
 //
-// Without a loop it gets all elements that it ever has, in memory: no two values share a place any more, whatever is
-// distributed or rescheduled then; `contract` at another loop (of tiles, say) shrinks it to what one iteration of that needs.
-//
 // With f the loop's value for a statement, low and high its bounds over all uses, the array's accesses become
 // t.each[f - low, ..] in an array of high - low + 1 copies. Dependences through the array hold between instances with the same
 // f only; a flow, or a reduction, between different ones has lost its value, and legality refuses it with these instances.
+// With no loop given, a scalar or an array contracted at a loop gets all its elements, one for each value it ever has: the
+// extents are the hull of what the group touches, expressions of the symbols. Its making and its uses may then be distributed,
+// rescheduled and tiled; `contract` at another loop shrinks it to what one iteration of that loop needs. No two values share a
+// place that did not before, so this is always legal.
 // Refuses arrays that exist outside the group, uses outside the loop, arrays in buffers, bounds that are no single expression.
 // Source: Feautrier, Array expansion, ICS 1988.
 #include <algorithm>
@@ -177,18 +178,17 @@ class Expander {
   std::string name_;
 };
 
-// All elements that a scalar or contracted array ever has get a place each, in memory: the hull of what the group touches. No
-// two values share a place that did not before, so no order is lost.
-Schedule for_the_group(const Schedule& schedule, Arguments& args, const Array& found) {
+// Without a loop: the scalar or contracted array gets room for the hull of all elements that the group touches.
+Schedule with_all_elements(const Schedule& schedule, Arguments& args, const Array& found) {
   const std::string& array = found.name;
   Schedule next = schedule;
-  const auto known = std::find_if(next.storage.begin(), next.storage.end(), [&](const StorageMap& m) {
+  const auto contracted = std::find_if(next.storage.begin(), next.storage.end(), [&](const StorageMap& m) {
     return m.array == array && m.kind == StorageMap::Kind::kContract;
   });
   const auto parts = std::count_if(next.storage.begin(), next.storage.end(), [&](const StorageMap& m) {
     return m.array == array && m.kind == StorageMap::Kind::kPromote;
   });
-  if (known == next.storage.end() || (known->at < 0 && !known->sizes.empty()))
+  if (contracted == next.storage.end() || (contracted->at < 0 && !contracted->sizes.empty()))
     args.refuse("'" + array + "' has room for all its elements already");
   if (parts > 0) args.refuse("a part of '" + array + "' is promoted", {"expand before promote"});
   if (args.problem()) return schedule;
@@ -211,13 +211,14 @@ Schedule for_the_group(const Schedule& schedule, Arguments& args, const Array& f
   }
   if (m.sizes.empty()) args.refuse("'" + array + "' has one element in the whole group");
   if (args.problem()) return schedule;
-  *known = std::move(m);
+  *contracted = std::move(m);
   return next;
 }
 
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const Array* const array = args.array();
-  if (!args.problem() && !args.has("at")) return for_the_group(schedule, args, *array);
+  if (args.problem()) return schedule;
+  if (!args.has("at")) return with_all_elements(schedule, args, *array);
   const int s = args.statement();
   const TreePtr loop = args.loop(s, args.text("at"));
   if (args.problem() || !loop) return schedule;
@@ -234,8 +235,7 @@ const Transform kExpand = {
     {{"array", "array", true, "the array, used inside the loop only"},
      {"statement", "statement", false, "with `at`: a statement inside the loop"},
      {"at", "loop", false,
-      "the loop whose iterations get copies of their own; absent: a scalar or contracted array gets all its elements, until "
-      "`contract` at another loop"}},
+      "the loop whose iterations get copies of their own; otherwise a scalar or contracted array gets all its elements"}},
     apply,
     {"for i { t = a[i]; b[i] = t * 2 }", "for i { t.each[i] = a[i]; b[i] = t.each[i] * 2 }",
      "scalar and array expansion, privatisation by renaming; `contract` is the inverse",

@@ -51,6 +51,11 @@ void refuse_second_part(const Schedule& schedule, Arguments& args, const std::st
         contains(find_loop(schedule.tree, at), m.reader))
       args.refuse("'" + array + "' is laid out anew for '" + schedule.statement(m.reader).name + "' already ('" + m.buffer +
                   "')");
+    const TreePtr loop = at < 0 ? nullptr : find_loop(schedule.tree, at);
+    for (const int copy : {m.copy_in, m.copy_out})  // after an interchange: of an outer part inside the inner loop
+      if (loop && m.at >= 0 && copy >= 0 && contains(loop, copy) && inside(at, m.at))
+        args.refuse("'" + schedule.statement(copy).name + "' runs inside this loop, for a part at a loop around it",
+                    {"promote at this loop first"});
     const std::string part = "'" + array + "' has its part at ";
     if (m.at == at && at >= 0)
       args.refuse(part + "this loop already ('" + m.buffer + "'): take another loop for one of them");

@@ -97,10 +97,22 @@ class Splitter {
     return name;
   }
 
+  // Does a statement that goes to the copy of the loop (or stays in the loop) use the array?
+  bool is_used(const std::string& array, bool there) const {
+    const auto uses = [&](int s) {
+      const Statement& st = schedule_.statement(s);
+      return st.target == array ||
+             std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+    };
+    if (!there) return std::any_of(stays_.begin(), stays_.end(), uses);
+    return std::any_of(copied_.begin(), copied_.end(), [&](const auto& entry) { return uses(entry.first); });
+  }
+
   // A scalar of a block inside the loop is two: one in each loop.
   void name_scalars() {
     for (const StorageMap& m : schedule_.storage) {
       if (m.kind != StorageMap::Kind::kContract || !m.sizes.empty() || m.at < 0 || !find_loop(loop_, m.at)) continue;
+      if (!is_used(m.array, true) || !is_used(m.array, false)) continue;  // it goes, or stays, as a whole
       std::string twin = m.array + suffix_;
       for (int i = 2; scop_->arrays.count(twin); ++i) twin = m.array + suffix_ + std::to_string(i);
       scalars_[m.array] = twin;

@@ -268,6 +268,16 @@ TEST(Transform, ResultTilesStandInsideEachOther) {
   EXPECT_NE(second.find("y.tile2[0, j] = y.tile["), std::string::npos) << second;
 }
 
+// After an interchange the outer tile's store runs inside the inner loop: there is no place left for a tile between the two.
+TEST(Transform, ATileIsNotMadeAroundTheStoreOfAnOuterOne) {
+  const Program p = equations({"y[i, j] = sum[k](x[i, k] * x[k, j])"}, "y");
+  const LegalReport r = judge(p, R"({"do": "promote", "array": "y", "statement": "y", "at": "j"},
+      {"do": "interchange", "statement": "y.init", "order": ["j", "i"]},
+      {"do": "promote", "array": "y", "statement": "y", "at": "i"})");
+  EXPECT_FALSE(r.legal);
+  EXPECT_NE(r.message.find("runs inside this loop, for a part at a loop around it"), std::string::npos) << r.message;
+}
+
 // isl puts the first iteration's S in front of the loop: the iteration's buffer cannot be declared in either piece of code, and
 // what shares a buffer does not run on threads.
 TEST(Transform, ABufferOfACutIterationIsShared) {

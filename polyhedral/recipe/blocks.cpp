@@ -21,6 +21,7 @@
 
 #include "facet/expr_facts.hpp"
 #include "polyhedral/recipe/contraction.hpp"
+#include "polyhedral/recipe/index_walk.hpp"
 #include "polyhedral/recipe/time_tiles.hpp"
 
 namespace facet {
@@ -34,30 +35,6 @@ constexpr std::int64_t kKBlock = 64;  // rows of another tile that a register ti
                                       // more would need more pages than the first table of addresses holds
 constexpr double kDefaultL3 = 12;     // GB/s of one core where the machine does not say
 constexpr double kWaveStarts = 3;     // a loop for threads ends with the last of them: more than their start alone
-
-// A loop that walks one index of a statement: value = sign * index + offset.
-struct Walk {
-  std::int64_t sign = 1, offset = 0;
-};
-
-std::optional<Walk> walk_of(const isl::pw_aff& member, const isl::set& domain) {
-  const std::optional<unsigned> d = only_dimension(member);
-  if (!d) return std::nullopt;
-  for (const std::int64_t sign : {1, -1}) {
-    const auto [low, high] = distance_range(domain.identity(), multiply(output_dimension(domain, *d), sign), member);
-    if (low == high) return Walk{sign, low};
-  }
-  return std::nullopt;
-}
-
-// index + constant
-std::optional<std::int64_t> offset_from(const ExprPtr& e, const std::string& name) {
-  if (e->op == Op::kIndex) return e->name == name ? std::optional<std::int64_t>(0) : std::nullopt;
-  if ((e->op != Op::kAdd && e->op != Op::kSub) || e->args[1]->op != Op::kLiteral) return std::nullopt;
-  const std::optional<std::int64_t> first = offset_from(e->args[0], name);
-  if (!first) return std::nullopt;
-  return e->op == Op::kAdd ? *first + e->args[1]->int_value : *first - e->args[1]->int_value;
-}
 
 class Blocks {
  public:
@@ -302,12 +279,7 @@ class Blocks {
     const std::int64_t bytes = static_cast<std::int64_t>(size_bytes(statement(u.statement).value->type));
     const double side = static_cast<double>(size_);
     if (!u.dot) {
-      Contraction lanes;
-      lanes.j = walked(find_loop(made_.tree, u.statement, u.column), u.statement);
-      walk(statement(u.statement).value, [&](const Expr& e) {
-        if (e.op == Op::kRead && Model::stride(e.args, lanes.j) == Model::Stride::kUnit) lanes.b = &e;
-      });
-      ContractionTile best = choose_tile(cpu, bytes, lanes, {side, side, side, side, side, 1});
+      ContractionTile best = choose_tile(cpu, bytes, {side, side, side, side, side, 1});
       while (size_ % best.mr != 0) --best.mr;  // partial tiles inside each tile would cost more than a smaller one
       return best;
     }

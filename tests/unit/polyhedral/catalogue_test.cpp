@@ -27,12 +27,6 @@ void is_wrong(const Program& p, const std::string& steps) {
   EXPECT_EQ(report.errors()[0].code, Code::kBadStepArgument) << to_text(report.errors());
 }
 
-Code complaint(const Program& p, const std::string& steps) {
-  const Result<LegalReport> report = check_recipe(p, recipe_of(p, steps), ScheduleOptions{});
-  EXPECT_FALSE(report.ok()) << steps;
-  return report ? Code::kInternalError : report.errors()[0].code;
-}
-
 Program scale() { return equations({"y[i, j] = x[i, j] * 2.0"}, "y"); }
 Program triangle() {
   return in_place("[\"N\", \"N\"]", "for (int i = 0; i < N; i++) for (int j = i; j < N; j++) A[i][j] = A[i][j] + 1;");

@@ -21,6 +21,7 @@
 
 #include "facet/expr_facts.hpp"
 #include "polyhedral/recipe/contraction.hpp"
+#include "polyhedral/recipe/index_walk.hpp"
 #include "polyhedral/recipe/time_tiles.hpp"
 
 namespace facet {
@@ -34,30 +35,6 @@ constexpr std::int64_t kKBlock = 64;  // rows of another tile that a register ti
                                       // more would need more pages than the first table of addresses holds
 constexpr double kDefaultL3 = 12;     // GB/s of one core where the machine does not say
 constexpr double kWaveStarts = 3;     // a loop for threads ends with the last of them: more than their start alone
-
-// A loop that walks one index of a statement: value = sign * index + offset.
-struct Walk {
-  std::int64_t sign = 1, offset = 0;
-};
-
-std::optional<Walk> walk_of(const isl::pw_aff& member, const isl::set& domain) {
-  const std::optional<unsigned> d = only_dimension(member);
-  if (!d) return std::nullopt;
-  for (const std::int64_t sign : {1, -1}) {
-    const auto [low, high] = distance_range(domain.identity(), multiply(output_dimension(domain, *d), sign), member);
-    if (low == high) return Walk{sign, low};
-  }
-  return std::nullopt;
-}
-
-// index + constant
-std::optional<std::int64_t> offset_from(const ExprPtr& e, const std::string& name) {
-  if (e->op == Op::kIndex) return e->name == name ? std::optional<std::int64_t>(0) : std::nullopt;
-  if ((e->op != Op::kAdd && e->op != Op::kSub) || e->args[1]->op != Op::kLiteral) return std::nullopt;
-  const std::optional<std::int64_t> first = offset_from(e->args[0], name);
-  if (!first) return std::nullopt;
-  return e->op == Op::kAdd ? *first + e->args[1]->int_value : *first - e->args[1]->int_value;
-}
 
 class Blocks {
  public:
@@ -165,14 +142,15 @@ class Blocks {
     }
     if (u.row.empty() || u.column.empty() || u.k.empty() || dimension_of(s, shared_[1]) < 0 || !bounds_of(u, k)) return false;
     if (Model::stride(st.subscripts, j) != Model::Stride::kUnit) return false;
-    bool along_j = true, along_k = true;
+    bool along_j = true, along_k = true, walks_j = false;
     walk(st.value, [&](const Expr& e) {
       if (e.op != Op::kRead) return;
       along_j = along_j && Model::stride(e.args, j) != Model::Stride::kOther;
+      walks_j = walks_j || Model::stride(e.args, j) == Model::Stride::kUnit;
       along_k = along_k && Model::stride(e.args, k) != Model::Stride::kOther;
     });
-    u.dot = !along_j;
-    if (!along_j && !along_k) return false;
+    u.dot = !along_j || !walks_j;
+    if (u.dot && !along_k) return false;
     updates_.push_back(u);
     return true;
   }

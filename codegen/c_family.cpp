@@ -117,7 +117,7 @@ void CPrinter::let(const Let& n) {
     out.line(type + " " + name + ";");
     return;
   }
-  const bool index = n.type == DType::kI64 && n.lanes == 1 && !holds_read(n.value);
+  const bool index = n.lanes == 1 && is_index_value(n.value);
   if (index && non_negative(n.value)) non_negative_.insert(n.name);
   std::string text = index ? index_text(n.value) : value(n.value);
   if (n.lanes > 1 && n.type == DType::kBool)

@@ -127,6 +127,7 @@ class CPrinter {
   bool non_negative(const ExprPtr& e) const;
   bool positive(const ExprPtr& e) const;
   bool is_plain_index(const ExprPtr& e) const;
+  bool is_index_value(const ExprPtr& e) const;
   std::vector<ExprPtr> clamped(const Buffer& buffer, const ExprPtr& e);
   std::string from_storage(DType type, int lanes, const std::string& text);
   std::string to_storage(DType type, int lanes, const ExprPtr& value);

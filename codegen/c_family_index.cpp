@@ -1,6 +1,8 @@
 // Index arithmetic and element access: subscripts become one plain 64-bit offset.
 #include "codegen/c_family.hpp"
 
+#include <algorithm>
+
 namespace facet {
 
 namespace {
@@ -30,6 +32,13 @@ bool CPrinter::is_plain_index(const ExprPtr& e) const {
   for (const ExprPtr& a : e->args)
     if (!is_plain_index(a)) return false;
   return true;
+}
+
+// What passes name of subscripts: products of sizes too. A program's own i64 value (a hash, say) is not one: it wraps.
+bool CPrinter::is_index_value(const ExprPtr& e) const {
+  if (e->type != DType::kI64 || e->lanes != 1) return false;
+  if (!is_index_op(e->op)) return is_plain_index(e);
+  return std::all_of(e->args.begin(), e->args.end(), [&](const ExprPtr& a) { return is_index_value(a); });
 }
 
 bool CPrinter::non_negative(const ExprPtr& e) const {

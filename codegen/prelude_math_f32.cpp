@@ -27,7 +27,7 @@ $FN $T exp_$S($T x) {
 // 1 ulp. x = 2^n m with m in [sqrt(1/2), sqrt(2)); denormals are scaled first.
 $FN $T log_$S($T x) {
   const $M tiny = x < $C(0x1p-126f);
-  const $I i = bits_$S(tiny ? x * $C(0x1p23f) : x) - 0x3f3504f3;
+  const $I i = (bits_$S(tiny ? x * $C(0x1p23f) : x) & 0x7fffffff) - 0x3f3504f3;
   const $T f = from_bits_$S((i & 0x7fffff) + 0x3f3504f3) - $C(1.0f);
   const $T n = to_float_$IS(i >> 23) - (tiny ? $C(23.0f) : $C(0.0f));
   const $T s = f * f;

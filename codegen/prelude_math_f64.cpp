@@ -55,7 +55,7 @@ $FN $T expm1_$S($T x) {
 // 1 ulp. x = 2^n m with m in [sqrt(1/2), sqrt(2)); log(m) = 2 atanh(s) with s = f / (2 + f).
 $FN $T log_$S($T x) {
   const $M tiny = x < $C(0x1p-1022);
-  const $I i = bits_$S(tiny ? x * $C(0x1p54) : x) - INT64_C(0x3fe6a09e667f3bcd);
+  const $I i = (bits_$S(tiny ? x * $C(0x1p54) : x) & INT64_C(0x7fffffffffffffff)) - INT64_C(0x3fe6a09e667f3bcd);
   const $T f = from_bits_$S((i & INT64_C(0xfffffffffffff)) + INT64_C(0x3fe6a09e667f3bcd)) - $C(1.0);
   const $T n = to_float_$IS(i >> 52) - (tiny ? $C(54.0) : $C(0.0));
   const $T s = f / ($C(2.0) + f), z = s * s, half = $C(0.5) * f * f;
@@ -204,7 +204,7 @@ $FN double pow_f64(double x, double y) {
   if (abs_f64(y) == infinity) return a == 1 ? 1 : (a > 1) == (y > 0) ? infinity : 0;
   if (x < 0 && !whole) return __builtin_nan("");
   const bool tiny = a < 0x1p-1022;
-  const int64_t i = bits_f64(tiny ? a * 0x1p54 : a) - INT64_C(0x3fe6a09e667f3bcd);
+  const int64_t i = (bits_f64(tiny ? a * 0x1p54 : a) & INT64_C(0x7fffffffffffffff)) - INT64_C(0x3fe6a09e667f3bcd);
   const double m = from_bits_f64((i & INT64_C(0xfffffffffffff)) + INT64_C(0x3fe6a09e667f3bcd));
   const double n = (double)(i >> 52) - (tiny ? 54 : 0);
   // s = (m - 1) / (m + 1), s + t exact to twice the precision.

@@ -311,6 +311,10 @@ void fill(const Schedule& original, const Schedule& refused, const Violation& v,
   replay->refused = made(other, replay->lost_update, false);
   const int statements = static_cast<int>(original.scop->statements.size());
   if (v.question == "storage" || refused.find(v.source) >= statements || refused.find(v.sink) >= statements) return;
+  const auto runs_both = [&](const Schedule& s) {  // a step may have left a statement's part without instances out
+    return contains(s.tree, s.find(v.source)) && contains(s.tree, s.find(v.sink));
+  };
+  if (!runs_both(original) || !runs_both(other)) return;
   replay->original_pair = made(original, false, true);
   replay->refused_pair = made(other, replay->lost_update, true);
 }

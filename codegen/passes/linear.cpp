@@ -5,11 +5,19 @@ namespace facet::passes {
 
 namespace {
 
+// Of 64-bit values that wrap, as a program's own may: a form of them is right modulo 2^64.
+std::int64_t wrapped_sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+std::int64_t wrapped_product(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+
 void add_term(Linear& form, const ExprPtr& atom, std::int64_t coefficient) {
   if (coefficient == 0) return;
   for (std::size_t i = 0; i < form.terms.size(); ++i) {
     if (!same(form.terms[i].atom, atom)) continue;
-    form.terms[i].coefficient += coefficient;
+    form.terms[i].coefficient = wrapped_sum(form.terms[i].coefficient, coefficient);
     if (form.terms[i].coefficient == 0) form.terms.erase(form.terms.begin() + static_cast<std::ptrdiff_t>(i));
     return;
   }
@@ -18,16 +26,16 @@ void add_term(Linear& form, const ExprPtr& atom, std::int64_t coefficient) {
 
 void collect(const ExprPtr& e, std::int64_t factor, Linear& into) {
   if (e->op == Op::kLiteral) {
-    into.constant += factor * e->int_value;
+    into.constant = wrapped_sum(into.constant, wrapped_product(factor, e->int_value));
     return;
   }
   if (e->op == Op::kAdd || e->op == Op::kSub) {
     collect(e->args[0], factor, into);
-    collect(e->args[1], e->op == Op::kAdd ? factor : -factor, into);
+    collect(e->args[1], e->op == Op::kAdd ? factor : wrapped_product(factor, -1), into);
     return;
   }
   if (e->op == Op::kNeg) {
-    collect(e->args[0], -factor, into);
+    collect(e->args[0], wrapped_product(factor, -1), into);
     return;
   }
   if (e->op == Op::kMul) {
@@ -35,9 +43,9 @@ void collect(const ExprPtr& e, std::int64_t factor, Linear& into) {
     const Linear b = to_linear(e->args[1]);
     if (a.is_constant() || b.is_constant()) {
       const Linear& other = a.is_constant() ? b : a;
-      const std::int64_t c = factor * (a.is_constant() ? a.constant : b.constant);
-      into.constant += c * other.constant;
-      for (const Term& t : other.terms) add_term(into, t.atom, c * t.coefficient);
+      const std::int64_t c = wrapped_product(factor, a.is_constant() ? a.constant : b.constant);
+      into.constant = wrapped_sum(into.constant, wrapped_product(c, other.constant));
+      for (const Term& t : other.terms) add_term(into, t.atom, wrapped_product(c, t.coefficient));
       return;
     }
   }
@@ -71,8 +79,8 @@ Linear to_linear(const ExprPtr& e) {
 
 Linear sum(const Linear& a, const Linear& b, std::int64_t scale_b) {
   Linear form = a;
-  form.constant += scale_b * b.constant;
-  for (const Term& t : b.terms) add_term(form, t.atom, scale_b * t.coefficient);
+  form.constant = wrapped_sum(form.constant, wrapped_product(scale_b, b.constant));
+  for (const Term& t : b.terms) add_term(form, t.atom, wrapped_product(scale_b, t.coefficient));
   return form;
 }
 

@@ -22,25 +22,21 @@ std::vector<unsigned> used(const isl::aff& f, isl_dim_type type) {
   return list;
 }
 
-isl::aff quotient(const isl::aff& f, unsigned k) {
-  return isl::manage(isl_aff_floor(isl_aff_get_div(f.get(), static_cast<int>(k))));
-}
+// f / d of the quotient floor(f / d) that is dimension k of the function's divs.
+isl::aff ratio_of(const isl::aff& f, unsigned k) { return isl::manage(isl_aff_get_div(f.get(), static_cast<int>(k))); }
 
 bool same(const isl::aff& a, const isl::aff& b) { return isl_aff_plain_is_equal(a.get(), b.get()) == isl_bool_true; }
 
 // i - d floor(i / d) is a remainder: isl knows its values.
 bool is_remainder(const isl::aff& f, unsigned div) {
-  const isl::val denominator =
-      isl::manage(isl_aff_get_denominator_val(isl::manage(isl_aff_get_div(f.get(), static_cast<int>(div))).get()));
+  const isl::val denominator = isl::manage(isl_aff_get_denominator_val(ratio_of(f, div).get()));
   const isl::val sum = isl::manage(isl_val_add(coefficient(f, isl_dim_div, div).release(), denominator.copy()));
   return is_zero(sum);
 }
 
 bool wants_lifting(const isl::aff& f) {
   const std::vector<unsigned> divs = used(f, isl_dim_div);
-  const auto nested = [&](unsigned k) {
-    return !used(isl::manage(isl_aff_get_div(f.get(), static_cast<int>(k))), isl_dim_div).empty();
-  };
+  const auto nested = [&](unsigned k) { return !used(ratio_of(f, k), isl_dim_div).empty(); };
   if (divs.empty() || std::any_of(divs.begin(), divs.end(), nested)) return false;
   return divs.size() > 1 || (!used(f, isl_dim_in).empty() && !is_remainder(f, divs[0]));
 }
@@ -55,12 +51,12 @@ class Lifting {
       if (isl_pw_aff_isa_aff(member.get()) != isl_bool_true) continue;
       const isl::aff f = member.as_aff();
       if (!wants_lifting(f)) continue;
-      for (const unsigned k : used(f, isl_dim_div)) add(quotient(f, k));
+      for (const unsigned k : used(f, isl_dim_div)) add(ratio_of(f, k));
     }
-    for (std::size_t q = 0; q < quotients_.size(); ++q) bound(q);
+    for (std::size_t q = 0; q < ratios_.size(); ++q) bound(q);
   }
 
-  bool empty() const { return quotients_.empty(); }
+  bool empty() const { return ratios_.empty(); }
   const isl::set& domain() const { return domain_; }
 
   isl::pw_aff rewrite(const isl::pw_aff& member) const {
@@ -68,9 +64,9 @@ class Lifting {
     isl::aff f = member.as_aff();
     isl_pw_aff* sum = isl_pw_aff_from_aff(isl_aff_zero_on_domain_space(isl_set_get_space(domain_.get())));
     for (const unsigned k : used(f, isl_dim_div)) {
-      const isl::aff q = quotient(f, k);
-      for (std::size_t i = 0; i < quotients_.size(); ++i) {
-        if (!same(quotients_[i], q)) continue;
+      const isl::aff q = ratio_of(f, k);
+      for (std::size_t i = 0; i < ratios_.size(); ++i) {
+        if (!same(ratios_[i], q)) continue;
         const isl::val c = coefficient(f, isl_dim_div, k);
         f = isl::manage(isl_aff_set_coefficient_si(f.release(), isl_dim_div, static_cast<int>(k), 0));
         sum = isl_pw_aff_add(sum, isl_pw_aff_scale_val(isl_pw_aff_from_aff(variable(i).release()), c.copy()));
@@ -81,14 +77,13 @@ class Lifting {
 
  private:
   void add(const isl::aff& q) {
-    if (std::any_of(quotients_.begin(), quotients_.end(), [&](const isl::aff& have) { return same(have, q); })) return;
-    quotients_.push_back(q);
+    if (std::any_of(ratios_.begin(), ratios_.end(), [&](const isl::aff& have) { return same(have, q); })) return;
+    ratios_.push_back(q);
   }
 
   // domain_ gets the dimension of quotient q.
   void bound(std::size_t q) {
-    const isl::aff& floor = quotients_[q];
-    const isl::aff ratio = isl::manage(isl_aff_get_div(floor.get(), static_cast<int>(used(floor, isl_dim_div)[0])));
+    const isl::aff& ratio = ratios_[q];
     const isl::val denominator = isl::manage(isl_aff_get_denominator_val(ratio.get()));
     isl_id* name = isl_set_get_tuple_id(domain_.get());
     domain_ = isl::manage(isl_set_set_tuple_id(isl_set_add_dims(domain_.release(), isl_dim_set, 1), isl_id_copy(name)));
@@ -109,17 +104,17 @@ class Lifting {
 
   isl::aff variable(std::size_t q) const {
     isl_space* space = isl_set_get_space(domain_.get());
-    const unsigned first = static_cast<unsigned>(isl_space_dim(space, isl_dim_set)) - static_cast<unsigned>(quotients_.size());
+    const unsigned first = static_cast<unsigned>(isl_space_dim(space, isl_dim_set)) - static_cast<unsigned>(ratios_.size());
     return isl::manage(isl_aff_var_on_domain(isl_local_space_from_space(space), isl_dim_set, first + static_cast<unsigned>(q)));
   }
 
   // The same function on instances with quotients.
   isl::pw_aff extended(const isl::pw_aff& f) const {
-    isl_pw_aff* wide = isl_pw_aff_add_dims(f.copy(), isl_dim_in, static_cast<unsigned>(quotients_.size()));
+    isl_pw_aff* wide = isl_pw_aff_add_dims(f.copy(), isl_dim_in, static_cast<unsigned>(ratios_.size()));
     return isl::manage(isl_pw_aff_set_tuple_id(wide, isl_dim_in, isl_set_get_tuple_id(domain_.get())));
   }
 
-  std::vector<isl::aff> quotients_;
+  std::vector<isl::aff> ratios_;
   isl::set domain_;
 };
 

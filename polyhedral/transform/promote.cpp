@@ -88,6 +88,16 @@ isl::map reached(const Schedule& schedule, const std::string& array, const TreeP
   return all ? *all : isl::map();
 }
 
+// The part of the array at a loop around `at`, from which a part at `at` would be copied.
+const StorageMap* part_around(const Schedule& schedule, const std::string& array, int s, const TreePtr& at) {
+  const std::vector<TreePtr> around = loops_down_to(schedule, s, at->id);
+  for (const StorageMap& m : schedule.storage)
+    if (m.array == array && m.kind == StorageMap::Kind::kPromote && m.reader < 0 && !m.sizes.empty() &&
+        std::any_of(around.begin(), around.end(), [&](const TreePtr& l) { return l->id == m.at; }))
+      return &m;
+  return nullptr;
+}
+
 }  // namespace
 
 Schedule promote_part(const Schedule& schedule, Arguments& args, const std::string& array, int s, const TreePtr& at) {
@@ -100,6 +110,9 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
   const bool whole = args.truth("fill", false);
   const ExprPtr fill = whole ? fill_of(schedule, statements_of(at), schedule.scop->arrays.at(array)) : nullptr;
   if (whole && !fill) args.refuse("'" + array + "' is read with different padding values there");
+  if (const StorageMap* outer = part_around(schedule, array, s, at); whole && outer)
+    args.refuse("`fill` copies a whole box, which '" + outer->buffer + "' around it does not hold",
+                {"promote the inner part without `fill`"});
   if (args.problem()) return schedule;
   const isl::map part = whole ? reached(schedule, array, at) : footprint(schedule, array, at->id);
   if (part.is_null() || part.is_empty()) {

@@ -60,7 +60,7 @@ class Splitter {
   }
 
   void divide(int s, const isl::set& twin, const isl::set& rest) {
-    if (!rest.is_empty()) stays_.push_back(s);
+    if (!rest.is_empty() || twin.is_empty()) stays_.push_back(s);  // also what has no instance: the loops around know it
     if (twin.is_empty()) return;
     if (rest.is_empty()) {  // moves as a whole
       copied_[s] = s;

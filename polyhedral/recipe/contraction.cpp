@@ -26,7 +26,7 @@ using Names = std::vector<std::string>;
 constexpr double kLeastWork = 32768;     // multiply-adds; below, tiles cost more than they save
 constexpr double kThreadsFrom = 500000;  // multiply-adds that earn the threads' start-up
 constexpr double kLongReduction = 16;    // iterations of a loop that compilers leave a loop
-constexpr double kAlong = 1.1;          // what a tile that is stored along its lanes may be slower by
+constexpr double kAlong = 1.1;           // what a tile that is stored along its lanes may be slower by
 
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());

@@ -106,7 +106,7 @@ std::string idle_copy(const Enumeration& e) {
   for (const EnumeratedInstance& i : e.instances) read.insert(i.reads.begin(), i.reads.end());
   for (const EnumeratedInstance& i : e.instances) {
     const EnumeratedStatement& s = e.statements[static_cast<std::size_t>(i.statement)];
-    if (!s.copy || i.write < 0 || e.cells[static_cast<std::size_t>(i.write)].own) continue;
+    if (!s.copy || s.stores || i.write < 0 || e.cells[static_cast<std::size_t>(i.write)].own) continue;
     written.insert(i.statement);
     if (read.count(i.write)) useful.insert(i.statement);
   }

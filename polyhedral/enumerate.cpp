@@ -43,7 +43,8 @@ class Enumerator {
     EnumeratedStatement d;
     d.name = st.name;
     d.copy = st.kind == StatementKind::kCopy;
-    d.stores = std::any_of(schedule_.storage.begin(), schedule_.storage.end(), [&](const StorageMap& m) { return m.copy_out == s; });
+    d.stores =
+        std::any_of(schedule_.storage.begin(), schedule_.storage.end(), [&](const StorageMap& m) { return m.copy_out == s; });
     d.update = st.update;
     std::string root = st.name;  // A.from, A.first.last: parts of A
     while (!d.copy && original_.find(root) < 0 && root.rfind('.') != std::string::npos) root.resize(root.rfind('.'));

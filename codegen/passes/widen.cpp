@@ -17,6 +17,7 @@
 #include "codegen/passes/tiles.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "facet/expr_walk.hpp"
 
@@ -79,6 +80,18 @@ class Widening {
     collect(body, around, tiles_, meetings_);
   }
 
+  LoopList run(const LoopList& body, const Facts& facts) {
+    for (std::size_t known = partial_.size() + 1; known != partial_.size();) {
+      known = partial_.size();
+      whole_.clear();
+      in_block(body, facts);
+    }
+    noting_ = true;
+    whole_.clear();
+    return in_block(body, facts);
+  }
+
+ private:
   LoopList in_block(const LoopList& body, const Facts& facts) {
     LoopList out;
     for (const LoopPtr& node : body) {
@@ -87,7 +100,12 @@ class Widening {
       LoopPtr next = node;
       if (f) {
         const std::optional<Axis> axis = axis_of(*f);
-        if (axis && fits(*f, *axis, facts)) next = widened(*f, *axis);
+        if (axis && fits(*f, *axis, facts) && !uses_partial(f->body)) {
+          next = widened(*f, *axis);
+          note_fillers(f->body, f->iterator, &whole_);
+        } else if (axis) {
+          note_fillers(f->body, f->iterator, &partial_);
+        }
         inner.add_range(f->iterator, as<For>(next)->lower, as<For>(next)->upper);
       }
       if (const If* i = as<If>(node)) inner.add_condition(i->condition);  // of no use to `otherwise`, which is left alone
@@ -100,17 +118,45 @@ class Widening {
     return out;
   }
 
- private:
   Context& context_;
   std::set<std::string> tiles_;
   std::vector<Meeting> meetings_;
+  // Tiles that a loop fills which keeps to its domain, and those that a widened loop fills first. What lies past the end of the
+  // domain in one of the former alone has never been written: nobody may go there for it.
+  std::set<std::string> partial_, whole_;
+  bool noting_ = false;
+
+  void note_fillers(const LoopList& body, const std::string& axis, std::set<std::string>* names) {
+    for_each_store(body, [&](const Store& s) {
+      const auto along = [&](const ExprPtr& e) { return to_linear(e).coefficient_of(axis) != 0; };
+      if (!s.update && tiles_.count(s.buffer) && std::any_of(s.subscripts.begin(), s.subscripts.end(), along))
+        names->insert(s.buffer);
+    });
+  }
+
+  bool uses_partial(const LoopList& body) const {
+    const auto partial = [&](const std::string& name) { return partial_.count(name) && !whole_.count(name); };
+    bool uses = false;
+    for_each_store(body, [&](const Store& s) {
+      uses = uses || (s.update && partial(s.buffer));
+      walk(s.value, [&](const Expr& e) { uses = uses || (e.op == Op::kRead && partial(e.name)); });
+    });
+    return uses;
+  }
+
+  static void for_each_store(const LoopList& body, const std::function<void(const Store&)>& visit) {
+    walk_nodes(body, [&](const LoopPtr& n) {
+      if (const Store* s = as<Store>(n)) visit(*s);
+    });
+  }
 
   LoopPtr widened(const For& f, const Axis& axis) {
     For full = f;
     full.lower = axis.lower;
     full.upper = to_expr(sum(to_linear(axis.lower), constant_form(axis.extent)));
     if (f.kind == LoopKind::kMapped) full.body = padded(full.body);
-    context_.note("widen", f.iterator, true, "full tiles of " + std::to_string(axis.extent) + " past the end of the domain");
+    if (noting_)
+      context_.note("widen", f.iterator, true, "full tiles of " + std::to_string(axis.extent) + " past the end of the domain");
     return make_loop(std::move(full));
   }
 
@@ -213,8 +259,6 @@ class Widening {
 
 }  // namespace
 
-LoopList widen(const LoopList& body, Context& context) {
-  return Widening(body, context).in_block(body, context.symbol_facts());
-}
+LoopList widen(const LoopList& body, Context& context) { return Widening(body, context).run(body, context.symbol_facts()); }
 
 }  // namespace facet::passes

@@ -8,12 +8,13 @@
 //     for j ..  c[i, j] = t[i - 14*ir, j - 32*jr]           for j ..  c[i, j] = t[i - 14*ir, j - 32*jr]
 //
 // A requested loop runs to its full constant extent, past the end of the domain, where that cannot be seen: it stores to local
-// tiles only; every access to such a tile in the kernel stands in a loop of the same bounds and names the same place from its
-// iterator, so that what lies past the end is touched by widened iterations alone; and all its stores and reads, packed buffers
-// with room to the full extent say, stay inside their buffers. In a loop of a GPU block a plain store's reads that may leave
-// their buffers are padded: a tile of the block starts everywhere, then its updates need no guards. Without it a tile has up to
-// five versions (full, partial in either axis, remainder rows), which cost compile time and run the edges at a fraction of the
-// speed. peel takes what is refused here. Known elsewhere as padding of partial tiles in BLIS micro-kernels, overcomputation.
+// tiles only, and reads none that only a loop over the domain itself fills; every access to such a tile in the kernel stands in
+// a loop of the same bounds and names the same place from its iterator, so that what lies past the end is touched by widened
+// iterations alone; and all its stores and reads, packed buffers with room to the full extent say, stay inside their buffers.
+// In a loop of a GPU block a plain store's reads that may leave their buffers are padded: a tile of the block starts
+// everywhere, then its updates need no guards. Without it a tile has up to five versions (full, partial in either axis,
+// remainder rows), which cost compile time and run the edges at a fraction of the speed. peel takes what is refused here. Known
+// elsewhere as padding of partial tiles in BLIS micro-kernels, overcomputation.
 #include "codegen/passes/tiles.hpp"
 
 #include <algorithm>

@@ -44,11 +44,17 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   return promote_part(schedule, args, array, s, at);
 }
 
-// Is it the buffer of a part of the same array at a loop around? The new part is then copied from there.
+// Is it a part of the array at a loop around loop `at`? A part there takes its elements from it.
+bool is_around(const Schedule& schedule, const StorageMap& part, const std::string& array, int at) {
+  if (part.kind != StorageMap::Kind::kPromote || part.array != array || part.at < 0) return false;
+  const TreePtr loop = find_loop(schedule.tree, part.at);
+  return loop && find_loop(loop, at);
+}
+
+// Is it the buffer of such a part, copied in? The new part is then copied from there.
 bool outer_part(const Schedule& schedule, const StorageMap& m, const std::string& buffer) {
   return std::any_of(schedule.storage.begin(), schedule.storage.end(), [&](const StorageMap& p) {
-    const TreePtr loop = p.buffer == buffer && p.array == m.array && p.at >= 0 ? find_loop(schedule.tree, p.at) : nullptr;
-    return loop && p.copy_in >= 0 && find_loop(loop, m.at);
+    return p.buffer == buffer && p.copy_in >= 0 && is_around(schedule, p, m.array, m.at);
   });
 }
 
@@ -88,16 +94,6 @@ isl::map reached(const Schedule& schedule, const std::string& array, const TreeP
   return all ? *all : isl::map();
 }
 
-// The part of the array at a loop around `at`, from which a part at `at` would be copied.
-const StorageMap* part_around(const Schedule& schedule, const std::string& array, int s, const TreePtr& at) {
-  const std::vector<TreePtr> around = loops_down_to(schedule, s, at->id);
-  for (const StorageMap& m : schedule.storage)
-    if (m.array == array && m.kind == StorageMap::Kind::kPromote && m.reader < 0 && !m.sizes.empty() &&
-        std::any_of(around.begin(), around.end(), [&](const TreePtr& l) { return l->id == m.at; }))
-      return &m;
-  return nullptr;
-}
-
 }  // namespace
 
 Schedule promote_part(const Schedule& schedule, Arguments& args, const std::string& array, int s, const TreePtr& at) {
@@ -110,9 +106,10 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
   const bool whole = args.truth("fill", false);
   const ExprPtr fill = whole ? fill_of(schedule, statements_of(at), schedule.scop->arrays.at(array)) : nullptr;
   if (whole && !fill) args.refuse("'" + array + "' is read with different padding values there");
-  if (const StorageMap* outer = part_around(schedule, array, s, at); whole && outer)
-    args.refuse("`fill` copies a whole box, which '" + outer->buffer + "' around it does not hold",
-                {"promote the inner part without `fill`"});
+  for (const StorageMap& p : schedule.storage)
+    if (whole && is_around(schedule, p, array, at->id))
+      args.refuse("`fill` copies a whole box, which '" + p.buffer + "' around it does not hold",
+                  {"promote the inner part without `fill`"});
   if (args.problem()) return schedule;
   const isl::map part = whole ? reached(schedule, array, at) : footprint(schedule, array, at->id);
   if (part.is_null() || part.is_empty()) {

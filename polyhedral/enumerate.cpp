@@ -46,6 +46,7 @@ class Enumerator {
     d.stores =
         std::any_of(schedule_.storage.begin(), schedule_.storage.end(), [&](const StorageMap& m) { return m.copy_out == s; });
     d.update = st.update;
+    d.repeats = st.repeats;
     std::string root = st.name;  // A.from, A.first.last: parts of A
     while (!d.copy && original_.find(root) < 0 && root.rfind('.') != std::string::npos) root.resize(root.rfind('.'));
     d.root = d.copy ? "" : root;

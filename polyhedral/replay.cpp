@@ -173,7 +173,11 @@ class Instrumented {
   }
 
   Watched watched(const std::string& name, const std::vector<std::int64_t>& instance) const {
-    return {witness_.copies.count(name) ? schedule_.find(name) : stands_for(schedule_, name), instance, {}, {}};
+    const int s = witness_.copies.count(name) ? schedule_.find(name) : stands_for(schedule_, name);
+    // The original order has no iterations for which a statement is computed again: their values stand in front.
+    const std::size_t own = s < 0 ? instance.size() : schedule_.statement(s).iterators.size();
+    const std::size_t in_front = instance.size() > own ? instance.size() - own : 0;
+    return {s, {instance.begin() + static_cast<std::ptrdiff_t>(in_front), instance.end()}, {}, {}};
   }
 
   int add(const Probe& probe, const Watched& w) {

@@ -122,6 +122,11 @@ isl::pw_aff with_domain_tuple(const isl::pw_aff& f, const std::string& name) {
   return isl::manage(isl_pw_aff_set_tuple_id(f.copy(), isl_dim_in, id));
 }
 
+isl::pw_aff with_leading_dimensions(const isl::pw_aff& f, unsigned count, const std::string& tuple) {
+  const isl::pw_aff wider = isl::manage(isl_pw_aff_insert_dims(f.copy(), isl_dim_in, 0, count));
+  return with_domain_tuple(wider, tuple);
+}
+
 isl::map with_domain_tuple(const isl::map& map, const std::string& name) {
   return isl::manage(isl_map_set_tuple_name(map.copy(), isl_dim_in, name.c_str()));
 }

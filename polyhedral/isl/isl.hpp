@@ -134,6 +134,8 @@ isl::set fix_parameter(const isl::set& context, const std::string& name, std::in
 isl::set with_tuple(const isl::set& set, const std::string& name);
 isl::pw_aff with_domain_tuple(const isl::pw_aff& f, const std::string& name);
 isl::map with_domain_tuple(const isl::map& map, const std::string& name);
+// { S[i] -> [f] } as { tuple[o.., i] -> [f] } with `count` dimensions in front.
+isl::pw_aff with_leading_dimensions(const isl::pw_aff& f, unsigned count, const std::string& tuple);
 isl::set fix_dimension(const isl::set& set, unsigned position, std::int64_t value);
 
 // { S[i] -> [values...] } on `domain`.

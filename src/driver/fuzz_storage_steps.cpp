@@ -118,6 +118,31 @@ class PromoteMaker {
 
 }  // namespace
 
+// A loop around a reader and around no writer.
+std::optional<Step> random_compute_at(const TrialView& view, FuzzRandom& random) {
+  for (const TrialStatement& s : shuffled(view.statements, random))
+    for (const std::string& array : shuffled(s.reads, random)) {
+      const TrialArray* a = view.array(array);
+      if (!a || a->scalar || a->padded || a->stored_otherwise || s.target == array) continue;
+      bool fits = false;
+      for (const TrialStatement& w : view.statements) {
+        if (w.target != array) continue;
+        fits = !holds(w.reads, array);
+        if (!fits) break;
+        for (const int l : w.loops) fits = fits && view.loop(l).kind != LoopKind::kParallel && !view.loop(l).shares_threads;
+      }
+      for (std::size_t k = 0; fits && k < s.loops.size(); ++k) {
+        const std::size_t at = s.loops.size() - 1 - k;
+        if (writes_below(view, array, view.loop(s.loops[at]).statements) || random.chance(30)) continue;
+        Step step = step_for("compute_at", s);
+        step.arguments["array"] = text(array);
+        step.arguments["at"] = text(s.names[at]);
+        return step;
+      }
+    }
+  return std::nullopt;
+}
+
 std::optional<Step> random_expand(const TrialView& view, FuzzRandom& random) {
   for (const TrialArray& a : shuffled(view.arrays, random)) {
     const std::vector<const TrialStatement*> users = users_of(view, a.name);

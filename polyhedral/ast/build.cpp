@@ -262,13 +262,23 @@ class Builder {
     return expr_of(member.as_aff(), instance);
   }
 
+  // A step may have left an array without anybody who writes or reads it.
+  bool is_touched(const std::string& array) const {
+    const std::vector<int> all = statements_of(schedule_.tree);
+    return std::any_of(all.begin(), all.end(), [&](int s) {
+      const Statement& st = schedule_.statement(s);
+      return st.target == array ||
+             std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+    });
+  }
+
   std::vector<Buffer> workspace() const {
     std::vector<Buffer> list;
     for (const auto& [name, a] : schedule_.scop->arrays) {
       const bool contracted =
           std::any_of(schedule_.storage.begin(), schedule_.storage.end(),
                       [&, key = name](const StorageMap& m) { return m.array == key && m.kind == StorageMap::Kind::kContract; });
-      if (a.external || contracted) continue;
+      if (a.external || contracted || !is_touched(name)) continue;
       Buffer b;
       b.name = name;
       b.dtype = a.dtype;

@@ -113,6 +113,12 @@ std::optional<unsigned> only_dimension(const isl::pw_aff& f) {
   return plain ? found : std::nullopt;
 }
 
+isl::map simple_hull(const isl::map& map) {
+  isl_map* joined = isl_map_coalesce(map.copy());
+  if (isl_map_n_basic_map(joined) == 1) return isl::manage(joined);
+  return isl::manage(isl_map_from_basic_map(isl_map_unshifted_simple_hull(joined)));
+}
+
 isl::set with_tuple(const isl::set& set, const std::string& name) {
   return isl::manage(isl_set_set_tuple_name(set.copy(), name.c_str()));
 }

@@ -6,9 +6,9 @@
 //                                                     }                                                  compute_at p at xt
 //
 // The tiles of a stencil's stages overlap: what two of them need is computed twice, the intermediate never leaves the cache (or
-// the block), and tiles wait for nobody. The part is exact, the elements that the reads below `at` name, over all writers of
-// the array: initialisation and updates of a reduction are repeated together. Chains of producers go one after another, the
-// last one first: p for the tile of q, then what p reads for p.at.
+// the block), and tiles wait for nobody. The part is what the reads below `at` name (a hull of it, where they leave holes),
+// over all writers of the array: initialisation and updates of a reduction are repeated together. Chains of producers go one
+// after another, the last one first: p for the tile of q, then what p reads for p.at.
 //
 // The writers get twins W.at, with the values of the loops down to `at` before their own iterators; they write T.at, an array
 // that is contracted at the loop. A twin owes its operands what the writer owed them: the dependences through them are carried
@@ -16,7 +16,7 @@
 // array and it does not leave the group, its own writers are gone.
 //
 // Known elsewhere as compute_at (Halide, TVM, Tiramisu), post-tiling fusion, overlapped tiling. Refuses: an array that comes
-// from outside or is read by its own writers (a scan's part is all that came before); parts without end; padded reads.
+// from outside or whose writers read other elements of it (a scan's part is all that came before); padded reads.
 // Source: Ragan-Kelley et al., Halide, PLDI 2013, section 4; Zhao and Di, Optimizing the memory hierarchy by compositing
 // automatic transformations on computations and data, MICRO 2020, section 4.
 #include <algorithm>
@@ -63,6 +63,12 @@ class ComputeAt {
     return std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
   }
 
+  // A scan's part would need all that came before; what works on its own element needs that alone.
+  bool reads_others(const Statement& st) const {
+    return std::any_of(st.reads.begin(), st.reads.end(),
+                       [&](const Access& a) { return a.array == array_.name && !a.relation.is_subset(st.write.relation); });
+  }
+
   void find_statements() {
     for (const int s : statements_of(schedule_.tree)) {
       const Statement& st = schedule_.statement(s);
@@ -96,8 +102,7 @@ class ComputeAt {
       const Statement& st = schedule_.statement(w);
       const std::string named = "'" + st.name + "'";
       if (contains(at_, w)) return args_.refuse(named + " computes " + quoted() + " inside " + where() + " already");
-      if (st.kind == StatementKind::kRecurrence || reads(st, array_.name))
-        return args_.refuse(named + " reads " + quoted() + " itself: a part of it needs all that came before");
+      if (reads_others(st)) return args_.refuse(named + " reads other elements of " + quoted() + " than it writes");
       for (const TreePtr& l : loops_around(schedule_.tree, w))
         if (l->mark.kind == LoopKind::kParallel || l->mark.kind == LoopKind::kMapped)
           return args_.refuse("loop '" + l->names.at(w) + "' of " + named + " runs on threads already",
@@ -111,7 +116,9 @@ class ComputeAt {
 
   // { W[w] -> W.at[o.., w..] } for the instances that write what iteration o reads.
   void make_twins() {
-    const isl::map needed = footprint(schedule_, array_.name, at_->id);
+    // Without holes: a few elements more, and loops without conditions.
+    const isl::map exactly = footprint(schedule_, array_.name, at_->id);
+    const isl::map needed = simple_hull(exactly).intersect_domain(exactly.domain());
     for (const int w : writers_) {
       const Statement& st = schedule_.statement(w);
       std::string twin = st.name + ".at";
@@ -145,10 +152,26 @@ class ComputeAt {
     moved(t.write);
     for (Access& a : t.reads) moved(a);
     t.target = name_;
-    t.write.array = name_;
-    t.write.relation = with_range_tuple(t.write.relation, array_id(name_));
-    t.write.whole = with_range_tuple(t.write.whole, array_id(name_));
+    use_part(t.write);
+    use_part(t);
     return t;
+  }
+
+  void use_part(Access& a) const {
+    if (a.array != array_.name) return;
+    a.array = name_;
+    a.relation = with_range_tuple(a.relation, array_id(name_));
+    a.whole = with_range_tuple(a.whole, array_id(name_));
+  }
+
+  void use_part(Statement& st) const {
+    for (Access& r : st.reads) use_part(r);
+    st.value = rewrite(st.value, [&](const ExprPtr& e) -> ExprPtr {
+      if (e->op != Op::kRead || e->name != array_.name) return e;
+      Expr changed = *e;
+      changed.name = name_;
+      return std::make_shared<const Expr>(std::move(changed));
+    });
   }
 
   // { W.at[o.., w..] -> [o] }
@@ -205,21 +228,8 @@ class ComputeAt {
     a.in_place = false;
     scop->arrays[name_] = std::move(a);
     const int n = static_cast<int>(scop->statements.size());
-    for (const int s : served_) {
-      Statement& st = s < n ? scop->statements[static_cast<std::size_t>(s)] : next_.copies[static_cast<std::size_t>(s - n)];
-      for (Access& r : st.reads) {
-        if (r.array != array_.name) continue;
-        r.array = name_;
-        r.relation = with_range_tuple(r.relation, array_id(name_));
-        r.whole = with_range_tuple(r.whole, array_id(name_));
-      }
-      st.value = rewrite(st.value, [&](const ExprPtr& e) -> ExprPtr {
-        if (e->op != Op::kRead || e->name != array_.name) return e;
-        Expr changed = *e;
-        changed.name = name_;
-        return std::make_shared<const Expr>(std::move(changed));
-      });
-    }
+    for (const int s : served_)
+      use_part(s < n ? scop->statements[static_cast<std::size_t>(s)] : next_.copies[static_cast<std::size_t>(s - n)]);
     next_.scop = std::move(scop);
   }
 
@@ -313,7 +323,7 @@ const Transform kComputeAt = {
     {"for x  p[x] = f(a[x])\nfor xt for x  q[x] = p[x] + p[x + 1]",
      "for xt {\n  for x in 32*xt..32*xt + 33  p.at[x] = f(a[x])\n  for x in 32*xt..32*xt + 32  q[x] = p.at[x] + p.at[x + 1] }",
      "compute_at (Halide, TVM, Tiramisu), post-tiling fusion, overlapped tiling",
-     "arrays from outside or read by their own writers, padded reads, writers on threads; illegal where an operand of the writer "
+     "arrays from outside, writers that read other elements of it, padded reads, writers on threads; illegal where an operand of the writer "
      "has changed by then"}};
 
 }  // namespace facet

@@ -45,6 +45,9 @@ class Enumerator {
     d.copy = st.kind == StatementKind::kCopy;
     d.stores =
         std::any_of(schedule_.storage.begin(), schedule_.storage.end(), [&](const StorageMap& m) { return m.copy_out == s; });
+    for (const StorageMap& m : schedule_.storage)
+      for (int r = 0; m.copy_in == s && r < schedule_.statement_count(); ++r)
+        if (m.reader == r || schedule_.has_flow(s, r, m.buffer)) d.serves.push_back(r);
     d.update = st.update;
     d.repeats = st.repeats;
     std::string root = st.name;  // A.from, A.first.last: parts of A

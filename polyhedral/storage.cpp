@@ -177,6 +177,37 @@ void follow_scalars(Schedule& next) {
       m.at = common_loop(next, m.array);
 }
 
+namespace {
+
+bool uses(const Statement& st, const std::string& array) {
+  return st.target == array || std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+}
+
+bool has_strays(const Schedule& schedule, const StorageMap& m) {
+  const TreePtr at = find_loop(schedule.tree, m.at);
+  const auto outside = [&](int s) { return !at || !contains(at, s); };
+  const std::vector<int> all = statements_of(schedule.tree);
+  if (std::none_of(all.begin(), all.end(), [&](int s) { return outside(s) && uses(schedule.statement(s), m.array); }))
+    return false;
+  return std::none_of(schedule.dependences->begin(), schedule.dependences->end(),
+                      [&](const Dependence& d) { return d.array == m.array && outside(d.source) != outside(d.sink); });
+}
+
+}  // namespace
+
+void follow_strays(Schedule& next) {
+  for (StorageMap& m : next.storage) {
+    if (m.kind != StorageMap::Kind::kContract || m.sizes.empty() || m.at < 0 || !has_strays(next, m)) continue;
+    StorageMap moved = contracted(next, m.array, common_loop(next, m.array));
+    moved.buffer = m.buffer;
+    moved.space = m.space;
+    moved.order = m.order;
+    moved.inner = m.inner;
+    moved.pad = m.pad;
+    m = std::move(moved);
+  }
+}
+
 std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next) {
   for (std::size_t i = 0; i < next.storage.size(); ++i) {
     StorageMap& m = next.storage[i];

@@ -106,18 +106,25 @@ class Execution {
   std::vector<Name> roots_;
 };
 
-// A copy into a buffer of which nobody reads any place has been torn from its readers.
+// A copy into a buffer of which nobody reads any place has been torn from its readers, if these run at all.
 std::string idle_copy(const Enumeration& e) {
-  std::set<int> read, written, useful;
-  for (const EnumeratedInstance& i : e.instances) read.insert(i.reads.begin(), i.reads.end());
+  std::set<int> read, running, written, useful;
+  for (const EnumeratedInstance& i : e.instances) {
+    read.insert(i.reads.begin(), i.reads.end());
+    running.insert(i.statement);
+  }
   for (const EnumeratedInstance& i : e.instances) {
     const EnumeratedStatement& s = e.statements[static_cast<std::size_t>(i.statement)];
     if (!s.copy || s.stores || i.write < 0 || e.cells[static_cast<std::size_t>(i.write)].own) continue;
     written.insert(i.statement);
     if (read.count(i.write)) useful.insert(i.statement);
   }
+  const auto has_readers = [&](int s) {
+    const std::vector<int>& serves = e.statements[static_cast<std::size_t>(s)].serves;
+    return std::any_of(serves.begin(), serves.end(), [&](int r) { return running.count(r) > 0; });
+  };
   for (const int s : written)
-    if (!useful.count(s)) return e.statements[static_cast<std::size_t>(s)].name + " serves nobody";
+    if (!useful.count(s) && has_readers(s)) return e.statements[static_cast<std::size_t>(s)].name + " serves nobody";
   return "";
 }
 

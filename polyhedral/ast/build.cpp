@@ -239,7 +239,9 @@ class Builder {
     std::vector<ExprPtr> slow, fast;
     for (const int d : m.order) {
       const std::size_t k = static_cast<std::size_t>(d);
-      const ExprPtr e = idx_sub(subscripts[k], expr_of(m.offsets[k], outer));
+      // Of a legal contraction nothing else is touched in one iteration.
+      const bool one = m.kind == StorageMap::Kind::kContract && m.sizes[k]->op == Op::kLiteral && m.sizes[k]->int_value == 1;
+      const ExprPtr e = one ? idx(0) : idx_sub(subscripts[k], expr_of(m.offsets[k], outer));
       if (m.inner[k] > 0) {
         slow.push_back(idx_floordiv(e, m.inner[k]));
         fast.push_back(idx_mod(e, m.inner[k]));

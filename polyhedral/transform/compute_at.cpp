@@ -10,10 +10,10 @@
 // over all writers of the array: initialisation and updates of a reduction are repeated together. Chains of producers go one
 // after another, the last one first: p for the tile of q, then what p reads for p.at.
 //
-// The writers get twins W.at, with the values of the loops down to `at` before their own iterators; they write T.at, an array
-// that is contracted at the loop. A twin owes its operands what the writer owed them: the dependences through them are carried
-// over, so a producer whose operand is overwritten before the loop is refused, with that pair. When nobody else reads the
-// array and it does not leave the group, its own writers are gone.
+// The writers get twins W.at, with the values of the loops down to `at` before their own iterators; they write T.at, which has
+// these values as dimensions, too, and is contracted at the loop: one part an iteration. A twin owes its operands what the
+// writer owed them: the dependences through them are carried over, so a producer whose operand is overwritten before the loop
+// is refused, with that pair. When nobody else reads the array and it does not leave the group, its own writers are gone.
 //
 // Known elsewhere as compute_at (Halide, TVM, Tiramisu), post-tiling fusion, overlapped tiling. Refuses: an array that comes
 // from outside or whose writers read other elements of it (a scan's part is all that came before); padded reads.
@@ -43,8 +43,9 @@ class ComputeAt {
     name_ = array_.name + ".at";
     for (int i = 2; schedule_.scop->arrays.count(name_); ++i) name_ = array_.name + ".at" + std::to_string(i);
     around_ = loops_down_to(schedule_, reader_, at_->id);
-    make_twins();
+    find_bounds();
     if (!ok()) return schedule_;
+    make_twins();
     next_.dependences = std::make_shared<const Dependences>(carried_over());
     declare();
     place_twins();
@@ -114,6 +115,36 @@ class ComputeAt {
     }
   }
 
+  // What the loops down to `at` run over, for all readers: the extents of the part's leading dimensions.
+  void find_bounds() {
+    for (std::size_t k = 0; k < around_.size() && ok(); ++k) {
+      std::optional<isl::map> values;  // { [] -> [f] }
+      for (const int s : served_) {
+        const isl::pw_aff& f = around_[k]->member.at(s);
+        if (isl_pw_aff_isa_aff(f.get()) != isl_bool_true)
+          return args_.refuse("the value of loop '" + around_[k]->names.at(s) + "' for '" + schedule_.statement(s).name +
+                              "' is no single expression");
+        const isl::set& domain = schedule_.statement(s).domain;
+        const isl::map mine = map_to_values(domain, {}).reverse().apply_range(map_to_values(domain, {f}));
+        values = values ? values->unite(mine) : mine;
+      }
+      const std::optional<DimensionBounds> bounds = dimension_bounds(*values, 0);
+      if (!bounds) return args_.refuse("loop '" + around_[k]->names.at(reader_) + "' has no single bounds");
+      low_.push_back(expr_of(bounds->low, {}));
+      extents_.push_back(idx_add(idx_sub(expr_of(bounds->high, {}), low_.back()), idx(1)));
+    }
+  }
+
+  // { S[i] -> [o - low] } for the loops' values o = f(i).
+  isl::map positions(const Statement& st, const std::vector<isl::pw_aff>& values) const {
+    std::vector<isl::pw_aff> all;
+    const std::string tuple = tuple_text(tuple_name(st.domain), st.iterators.size());
+    for (std::size_t k = 0; k < values.size(); ++k)
+      all.push_back(values[k].sub(
+          read_pw_aff(parameter_prefix(schedule_.scop->symbols) + "{ " + tuple + " -> [(" + *isl_text(low_[k], {}) + ")] }")));
+    return map_to_values(st.domain, all);
+  }
+
   // { W[w] -> W.at[o.., w..] } for the instances that write what iteration o reads.
   void make_twins() {
     // Without holes: a few elements more, and loops without conditions.
@@ -151,27 +182,47 @@ class ComputeAt {
     };
     moved(t.write);
     for (Access& a : t.reads) moved(a);
+    std::vector<isl::pw_aff> outer;
+    std::vector<ExprPtr> position;
+    for (std::size_t k = 0; k < around_.size(); ++k) {
+      outer.push_back(output_dimension(domain, static_cast<unsigned>(k)));
+      position.push_back(idx_sub(index(t.iterators[k]), low_[k]));
+    }
+    const isl::map at = positions(t, outer);
     t.target = name_;
-    use_part(t.write);
-    use_part(t);
+    t.subscripts.insert(t.subscripts.begin(), position.begin(), position.end());
+    use_part(t.write, at);
+    use_part(t, at, position);
     return t;
   }
 
-  void use_part(Access& a) const {
+  void use_part(Access& a, const isl::map& at) const {
     if (a.array != array_.name) return;
     a.array = name_;
-    a.relation = with_range_tuple(a.relation, array_id(name_));
-    a.whole = with_range_tuple(a.whole, array_id(name_));
+    a.relation = with_flat_range(at, a.relation, array_id(name_));
+    a.whole = with_flat_range(at, a.whole, array_id(name_));
   }
 
-  void use_part(Statement& st) const {
-    for (Access& r : st.reads) use_part(r);
+  void use_part(Statement& st, const isl::map& at, const std::vector<ExprPtr>& position) const {
+    for (Access& r : st.reads) use_part(r, at);
     st.value = rewrite(st.value, [&](const ExprPtr& e) -> ExprPtr {
       if (e->op != Op::kRead || e->name != array_.name) return e;
       Expr changed = *e;
       changed.name = name_;
+      changed.args.insert(changed.args.begin(), position.begin(), position.end());
       return std::make_shared<const Expr>(std::move(changed));
     });
+  }
+
+  void use_part_of_iteration(int s, Statement& st) const {
+    std::vector<ExprPtr> instance, position;
+    for (const std::string& i : st.iterators) instance.push_back(index(i));
+    std::vector<isl::pw_aff> outer;
+    for (std::size_t k = 0; k < around_.size(); ++k) {
+      outer.push_back(around_[k]->member.at(s));
+      position.push_back(idx_sub(expr_of(outer.back().as_aff(), instance), low_[k]));
+    }
+    use_part(st, positions(st, outer), position);
   }
 
   // { W.at[o.., w..] -> [o] }
@@ -226,10 +277,12 @@ class ComputeAt {
     a.name = name_;
     a.live_out = false;
     a.in_place = false;
+    a.extents.insert(a.extents.begin(), extents_.begin(), extents_.end());
     scop->arrays[name_] = std::move(a);
     const int n = static_cast<int>(scop->statements.size());
     for (const int s : served_)
-      use_part(s < n ? scop->statements[static_cast<std::size_t>(s)] : next_.copies[static_cast<std::size_t>(s - n)]);
+      use_part_of_iteration(
+          s, s < n ? scop->statements[static_cast<std::size_t>(s)] : next_.copies[static_cast<std::size_t>(s - n)]);
     next_.scop = std::move(scop);
   }
 
@@ -296,8 +349,9 @@ class ComputeAt {
   bool others_ = false;  // somebody else reads the array
   std::string name_;
   std::vector<TreePtr> around_;
-  std::vector<int> twins_;         // statement numbers, by writer
-  std::vector<isl::map> to_twin_;  // by writer
+  std::vector<ExprPtr> low_, extents_;  // of the loops around
+  std::vector<int> twins_;              // statement numbers, by writer
+  std::vector<isl::map> to_twin_;       // by writer
 };
 
 Schedule apply(const Schedule& schedule, Arguments& args) {

@@ -27,11 +27,11 @@ std::string refusal(const Program& p, const std::string& steps) {
 TEST(ComputeAt, ATileComputesWhatItReads) {
   EXPECT_EQ(last_kernel(loops_text(blur(), std::string(kTile) + kAtTile)),
             "  for it in 0..tdiv(N + 1, 4)\n"
-            "    allocate p.at: f32[6] stack\n"
+            "    allocate p.at: f32[1, 6] stack\n"
             "    for i in 4 * it..min(N, 4 * it + 6)\n"
-            "      p.at[i - 4 * it] = x[i] * 2.0\n"
+            "      p.at[0, i - 4 * it] = x[i] * 2.0\n"
             "    for i in 4 * it..min(N - 2, 4 * it + 4)\n"
-            "      q[i] = p.at[i - 4 * it] + p.at[i + 2 - 4 * it]\n");
+            "      q[i] = p.at[0, i - 4 * it] + p.at[0, i + 2 - 4 * it]\n");
 }
 
 // The array in memory is gone, unless somebody else reads it.
@@ -41,7 +41,7 @@ TEST(ComputeAt, TheArrayStaysForItsOtherReaders) {
   const std::string text = loops_text(two, R"({"do": "compute_at", "array": "y.p", "statement": "y", "at": "i"})");
   EXPECT_NE(text.find("buffer y.p"), std::string::npos) << text;
   EXPECT_NE(text.find("y.a[i, j] = y.p[i, j] + 1.0"), std::string::npos) << text;
-  EXPECT_NE(text.find("y[i, j] = y.p.at[0, j] * y.a[i, j]"), std::string::npos) << text;
+  EXPECT_NE(text.find("y[i, j] = y.p.at[0, 0, j] * y.a[i, j]"), std::string::npos) << text;
 }
 
 // Initialisation and updates of a reduction go together; loops that clash get names of their own.
@@ -50,12 +50,12 @@ TEST(ComputeAt, AReductionIsRepeatedAsAWhole) {
   EXPECT_EQ(last_kernel(loops_text(p, R"({"do": "compute_at", "array": "y.s", "statement": "y", "at": "i"},
                                          {"do": "unroll", "statement": "y.s.at", "loop": "j"})")),
             "  for i in 0..8\n"
-            "    allocate y.s.at: f32[1] stack\n"
-            "    y.s.at[0] = 0.0\n"
+            "    allocate y.s.at: f32[1, 1] stack\n"
+            "    y.s.at[0, 0] = 0.0\n"
             "    for j in 0..8 unroll\n"
-            "      y.s.at[0] sum= x[i, j]\n"
+            "      y.s.at[0, 0] sum= x[i, j]\n"
             "    for j in 0..8\n"
-            "      y[i, j] = x[i, j] / y.s.at[0]\n");
+            "      y[i, j] = x[i, j] / y.s.at[0, 0]\n");
 }
 
 TEST(ComputeAt, ChainsGoOneAfterAnother) {
@@ -116,6 +116,15 @@ TEST(ComputeAt, OperandsMustNotHaveChanged) {
   EXPECT_EQ(r.kind, "anti");
   EXPECT_EQ(r.source.statement, "t.at");
   EXPECT_EQ(r.sink.statement, "A");
+}
+
+// Iterations that share the loop of the part have parts of their own in it: one element is another value in each.
+TEST(ComputeAt, JammedIterationsKeepTheirParts) {
+  const Program p = equations({"s[i] = sum[j](x[i, j])", "y[i, j] = x[i, j] / s[j]"}, "y");
+  const std::string steps = R"({"do": "compute_at", "array": "y.s", "statement": "y", "at": "j"},
+                               {"do": "unroll_and_jam", "statement": "y.s.at", "loop": "i", "factor": 2})";
+  EXPECT_TRUE(judge(p, steps).legal);
+  EXPECT_NE(loops_text(p, steps).find("allocate y.s.at: f32[2, 1, 1]"), std::string::npos) << loops_text(p, steps);
 }
 
 }  // namespace

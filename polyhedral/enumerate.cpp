@@ -180,7 +180,9 @@ class Enumerator {
       }
     if (cell.outside) cell.element = element;
     for (std::size_t d = 0; !cell.outside && d < m.sizes.size(); ++d) {
-      const std::int64_t at = element[d] - evaluate_index(expr_of(m.offsets[d], outer), sizes_);
+      const std::int64_t places = m.folded(d);
+      const std::int64_t at = places > 0 ? ((element[d] % places) + places) % places
+                                         : element[d] - evaluate_index(expr_of(m.offsets[d], outer), sizes_);
       cell.element.push_back(at);
       // A box that holds padding, or room, may be larger than what it says here: `inner` rounds up.
       if (at < 0 || (at >= evaluate_index(m.sizes[d], sizes_) && m.inner[d] == 0)) cell.outside = true;

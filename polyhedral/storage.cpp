@@ -204,6 +204,7 @@ void follow_strays(Schedule& next) {
     moved.order = m.order;
     moved.inner = m.inner;
     moved.pad = m.pad;
+    fold(moved, m.fold);
     m = std::move(moved);
   }
 }
@@ -218,12 +219,26 @@ std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next) {
     if (part.is_null()) continue;  // torn from its users: the judgement says so
     const std::vector<BoxDimension> box = box_hull(part);
     for (std::size_t d = 0; d < box.size(); ++d) {
+      if (m.folded(d) > 0) continue;
       if (!box[d].size && m.kind == StorageMap::Kind::kPromote) return m.array;
       m.sizes[d] = box[d].size ? idx(*box[d].size) : next.scop->arrays.at(m.array).extents[d];
       m.offsets[d] = box[d].size ? *box[d].offset : zero_aff(part);
     }
   }
   return std::nullopt;
+}
+
+void fold(StorageMap& m, const std::vector<std::int64_t>& places) {
+  m.fold = places;
+  for (std::size_t d = 0; d < places.size(); ++d)
+    if (places[d] > 0) m.sizes[d] = idx(places[d]);
+}
+
+bool keeps_flows(const Schedule& schedule, const std::string& array, int at) {
+  return std::none_of(schedule.dependences->begin(), schedule.dependences->end(), [&](const Dependence& d) {
+    return d.array == array && (d.kind == DependenceKind::kFlow || d.kind == DependenceKind::kReduction) &&
+           crossing(schedule, d, at);
+  });
 }
 
 StorageMap contracted(const Schedule& schedule, const std::string& array, int at) {

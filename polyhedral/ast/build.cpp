@@ -241,7 +241,10 @@ class Builder {
       const std::size_t k = static_cast<std::size_t>(d);
       // Of a legal contraction nothing else is touched in one iteration.
       const bool one = m.kind == StorageMap::Kind::kContract && m.sizes[k]->op == Op::kLiteral && m.sizes[k]->int_value == 1;
-      const ExprPtr e = one ? idx(0) : idx_sub(subscripts[k], expr_of(m.offsets[k], outer));
+      const std::int64_t places = m.folded(k);
+      const ExprPtr e = places > 0 ? idx_mod(subscripts[k], places)
+                        : one      ? idx(0)
+                                   : idx_sub(subscripts[k], expr_of(m.offsets[k], outer));
       if (m.inner[k] > 0) {
         slow.push_back(idx_floordiv(e, m.inner[k]));
         fast.push_back(idx_mod(e, m.inner[k]));

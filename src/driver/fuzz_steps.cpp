@@ -270,7 +270,7 @@ class StepMaker {
     return step;
   }
 
-  Made contract() { return random_contract(view_, random_); }
+  Made contract() { return random_contract(trial_, view_, random_); }
   Made expand() { return random_expand(view_, random_); }
   Made compute_at() { return random_compute_at(view_, random_); }
   Made promote() {

@@ -47,8 +47,10 @@ std::optional<Slot> slot_of(const passes::Access& a) {
     const ExprPtr& e = a.subscripts[d];
     std::int64_t places = 0;
     const bool modulo = e->op == Op::kFloorMod || e->op == Op::kTruncMod;
-    if (modulo && e->lanes == 1 && passes::constant_value(e->args[1], &places) && places > 1)
-      return Slot{d, e->args[0], places};
+    if (!modulo || e->lanes != 1 || !passes::constant_value(e->args[1], &places) || places < 2) continue;
+    bool named = false;  // by a value of the body, which may differ where the other access stands
+    walk(e->args[0], [&](const Expr& x) { named = named || x.op == Op::kValue; });
+    if (!named) return Slot{d, e->args[0], places};
   }
   return std::nullopt;
 }
@@ -72,8 +74,9 @@ std::vector<Touch> later(std::vector<Touch> touches, const For& loop) {
     if (t.slot) t.slot->at = substitute(t.slot->at, {{loop.iterator, next}});
   return touches;
 }
-std::vector<Touch> seen_from_outside(std::vector<Touch> touches) {
-  for (Touch& t : touches) t.slot.reset();
+std::vector<Touch> seen_from_outside(std::vector<Touch> touches, const For& loop) {
+  for (Touch& t : touches)
+    if (t.slot && passes::mentions(t.slot->at, loop.iterator)) t.slot.reset();
   return touches;
 }
 
@@ -312,7 +315,7 @@ class BlockMapper {
   }
 
   // What `inside` made, with what it touches before its first barrier; what was pending before waits outside.
-  std::vector<Touch> heads_of(const LoopList& inside, LoopList* made) {
+  std::vector<Touch> heads_of(const LoopList& inside, LoopList* made, const For* loop = nullptr) {
     const std::vector<Touch> outer_heads = std::move(heads_);
     const bool outer_recording = recording_;
     heads_.clear();
@@ -322,8 +325,8 @@ class BlockMapper {
     std::vector<Touch> heads = std::move(heads_);
     heads_ = outer_heads;
     recording_ = outer_recording;
-    if (recording_)
-      for (const Touch& t : seen_from_outside(heads)) heads_.push_back(t);
+    const std::vector<Touch> outside = loop ? seen_from_outside(heads, *loop) : heads;
+    if (recording_) heads_.insert(heads_.end(), outside.begin(), outside.end());
     return heads;
   }
 
@@ -346,11 +349,11 @@ class BlockMapper {
       if (loop.kind != LoopKind::kUnroll) loop.kind = LoopKind::kSerial;
       stepped_.insert(loop.iterator);
       LoopList body;
-      heads = heads_of(loop.body, &body);
+      heads = heads_of(loop.body, &body, &loop);
       stepped_.erase(loop.iterator);
       separate(later(heads, loop), &body);  // the next iteration begins
-      heads = seen_from_outside(std::move(heads));
-      after = seen_from_outside(pending_);
+      heads = seen_from_outside(std::move(heads), loop);
+      after = seen_from_outside(pending_, loop);
       loop.body = std::move(body);
       made = make_loop(std::move(loop));
     }
@@ -375,7 +378,7 @@ class BlockMapper {
     stepped_.insert(f.iterator);
     LoopList body;
     const std::vector<Touch> first = heads_of(f.body, &body);
-    if (!one_each(f)) separate(seen_from_outside(first), &body);  // the warp's next iteration begins
+    if (!one_each(f)) separate(seen_from_outside(first, f), &body);  // the warp's next iteration begins
     stepped_.erase(f.iterator);
     scope_ = Scope::kBlock;
     pending_ = pending;

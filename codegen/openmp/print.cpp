@@ -286,16 +286,27 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   return printed;
 }
 
+// The self-checking main of an exported folder is main.cpp.
+std::string file_name(const Interface& face) {
+  const std::string stem = face.name == "main" ? "main_kernels" : face.name;
+  return stem + (face.version.empty() ? "" : "_" + face.version) + ".cpp";
+}
+
 std::string head_text(const LoopProgram& program, const Interface& face, const PrintOptions& options) {
   TextWriter w;
   w.comment(program.name + ": OpenMP C++17 kernels, written by Facet " FACET_VERSION ".");
   if (!options.note.empty()) w.comment(options.note);
-  w.comment("Build: c++ -std=c++17 " + openmp_flags(program.numerics) + " -march=native -fopenmp -c " + face.name + ".cpp");
+  w.comment("Build: c++ -std=c++17 " + openmp_flags(program.numerics) +
+            " -march=" + (options.march.empty() ? "native" : options.march) + " -fopenmp -c " + file_name(face));
   w.line("#include \"" + face.name + ".h\"");
   w.line("");
   w.line("#include <stddef.h>");
   w.line("#include <stdint.h>");
   w.line("");
+  if (!face.version.empty()) {
+    w.raw(declarations_text(face));
+    w.line("");
+  }
   w.comment("Vectors are passed between functions of this file only, so their calling convention does not matter.");
   w.line("#pragma GCC diagnostic ignored \"-Wpsabi\"");
   w.comment("Some helpers serve one compiler or one instruction set only.");
@@ -326,7 +337,9 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
     constants[w] = functions.of("constant", w + "_data");
     body += constant_text(constants[w], w, constant->second, "alignas(64) const") + "\n";
   }
-  const Interface face = interface_of(program, embedded);
+  Interface face = interface_of(program, embedded);
+  const Interface plain = face;
+  face.version = options.version;
   std::vector<PrintedKernel> prepare, kernels;
   for (const Kernel& k : program.prepare) prepare.push_back(print_kernel(program, k, functions, helpers, errors));
   for (const Kernel& k : program.kernels) kernels.push_back(print_kernel(program, k, functions, helpers, errors));
@@ -348,11 +361,12 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
     const auto& arrays = kernels[i].uses.buffers;
     module.kernels.push_back({k.name, k.ops, k.flops, k.bytes, k.when, {arrays.begin(), arrays.end()}});
   }
-  module.header = {face.name + ".h", header_text(face, {})};
+  InterfaceStyle style;
+  style.versions = !options.version.empty();
+  module.header = {face.name + ".h", header_text(plain, style)};
   // main.cpp is the exported check; a program may be called main all the same.
-  module.source = {(face.name == "main" ? "main_kernels" : face.name) + ".cpp",
-                   head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") + "namespace {\n\n" +
-                       helper_text + body + exports.text};
+  module.source = {file_name(face), head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") +
+                                        "namespace {\n\n" + helper_text + body + exports.text};
   return module;
 }
 

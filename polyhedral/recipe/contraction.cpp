@@ -2,15 +2,15 @@
 //
 // For  C[..] += A[..] * B[..]  in any index order, whatever produced it (matmul, einsum, convolution, equation, loop nest):
 //
-//     A.packed.copy, B.packed.copy            whole operands, panels of mr rows and nr columns, padding included; on threads
-//     for P                                   the loop shared out to threads: blocks of i, or an outer loop of the larger side
+//     B.packed.copy                           whole operands, panels of nr columns, padding included; on threads
+//     for P                                   the threads' loop: blocks of j or i, or an outer loop of the larger side
 //       for batch, further loops of m and n
 //         for jr, ir                          register tiles; the panel of B is met by all row tiles of the block
-//           C.tile = 0;  for k..  C.tile[mr, nr] += A.packed * B.packed
+//           C.tile = 0;  for k..  C.tile[mr, nr] += A * B.packed
 //           consumers of C, element by element, or the store of C
 //
-// The reduction is not cut while a panel of B and one of A fit into L2: its loads then come from L2 at a rate that it has
-// (nr values per mr * nr / lanes multiply-adds), and C is written once. A deeper one accumulates in C, block by block of k.
+// The reduction is cut only where contraction_walk.cpp says so: C is then written once. Else it accumulates in C, block by
+// block of k, and where every thread has panels of its own they are packed just before use.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -48,7 +48,7 @@ class ContractionPlan {
     bytes_ = size_bytes(now().statement(statement).value->type);
     for (const Contraction& choice : choices) {
       const ContractionSize size = size_of(choice, now().statement(statement), planner_.model());
-      const ContractionTile tile = choose_tile(cpu(), bytes_, size, access_of(choice));
+      const ContractionTile tile = choose_tile(cpu(), bytes_, size, access_of(choice), planner_.threads());
       // Across only where that gains: among equals, whole lines are stored.
       if (tile.rate * (choice.across ? 1 : kAlong) <= tile_.rate * (c_.across ? 1 : kAlong)) continue;
       c_ = choice;
@@ -64,20 +64,15 @@ class ContractionPlan {
       return planner_.decline(
           "tile", subject,
           "too small for a register tile: m " + text(size_.m) + ", n " + text(size_.n) + ", k " + text(size_.k));
-    deep_ = size_.k * static_cast<double>((tile_.mr + tile_.nr) * bytes_) > 0.75 * static_cast<double>(l2());
-    computed_here_ = !deep_ && has_plain_nest();
+    walk_ = choose_walk(cpu(), bytes_, size_, tile_, row_bytes(), planner_.threads());
+    computed_here_ = walk_.k_block == 0 && has_plain_nest();
     if (computed_here_) join_consumers();
     choose_order();
     if (!make_nest(subject)) return;
     if (computed_here_) keep_result_in_tile();
     mark_tile();
     cut_triangle();
-    const bool by_rows = order_.front() == c_.i + "t", by_columns = order_.front() == c_.j + "t";
-    pack_operands(planner_, {c_, size_, tile_, name_, by_rows || by_columns ? order_.front() : "",
-                             by_rows      ? c_.i
-                             : by_columns ? c_.j
-                                          : "",
-                             block_});
+    pack_operands(planner_, {c_, size_, tile_, name_, blocks(), row_tiles()});
     if (planner_.threads() > 1 && size_.m * size_.n * size_.k * size_.batch > kThreadsFrom)
       planner_.attempt(make_step("parallelize", {{"statement", arg(name_)}, {"loop", arg(order_.front())}}), "parallel",
                        "loop " + order_.front() + " of " + name_, "blocks of the larger side on threads");
@@ -91,16 +86,14 @@ class ContractionPlan {
   std::int64_t bytes_ = 4;
   ContractionSize size_;
   ContractionTile tile_;
-  bool deep_ = false;           // the reduction is cut into blocks
+  ContractionWalk walk_;
   bool computed_here_ = false;  // C starts in this nest: it can live in a tile
   Names order_;                 // the loops down to the register tiles
   std::vector<Step> cuts_;      // the cache tiles among them
-  std::int64_t block_ = 0;      // of the threads' loop where it is one of them
   std::string block_text_;
 
   const Schedule& now() const { return planner_.schedule(); }
   const CpuMachine& cpu() const { return planner_.options().machine.cpu; }
-  std::int64_t l2() const { return second_cache_bytes(cpu()); }
   static std::string text(double x) { return std::to_string(static_cast<long>(x)); }
 
   double extent(const std::string& name) const {
@@ -195,30 +188,51 @@ class ContractionPlan {
     std::rotate(longest, longest + 1, c_.k.end());
   }
 
-  // The loop for the threads comes first: of the larger side, so that the smaller operand is what every thread walks.
+  // The loop for the threads comes first: in a plain nest blocks of i or j, else an outer loop of the larger side.
   void choose_order() {
     const bool rows = size_.m >= size_.n;
     const Names m_rest = without(c_.m, c_.i), n_rest = without(c_.n, c_.j);
-    const std::int64_t in_cache = rows_in_cache(cpu(), bytes_, std::min(size_.k, block_of_k()), tile_.mr);
-    const std::int64_t columns_in_cache = rows_in_cache(cpu(), bytes_, std::min(size_.k, block_of_k()), tile_.nr);
     std::string first = rows ? best_outer(m_rest) : best_outer(n_rest);
     if (first.empty()) first = best_outer(c_.batch);
     Names blocks;
-    if (first.empty() && rows) {
-      first = c_.i + "t";
-      block_ = shared_block(size_.i, in_cache, tile_.mr, planner_.threads());
-      cut(c_.i, block_);
-    } else if (first.empty()) {
-      first = c_.j + "t";
-      block_ = shared_block(size_.j, columns_in_cache, tile_.nr, planner_.threads());
-      cut(c_.j, block_);
+    if (first.empty()) {
+      first = (walk_.columns ? c_.j : c_.i) + "t";
+      cut(walk_.columns ? c_.j : c_.i, walk_.thread_block);
     }
-    if (first != c_.i + "t" && size_.i > 1.5 * static_cast<double>(in_cache)) {
-      cut(c_.i, block_ > 0 ? std::max(in_cache / 2 / tile_.mr * tile_.mr, tile_.mr) : in_cache);  // beside a block of B
+    if (first != c_.i + "t" && walk_.rows > 0) {
+      cut(c_.i, walk_.rows);
       blocks = {c_.i + "t"};
     }
     const Names outer = without(c_.batch + (rows ? m_rest + blocks + n_rest : n_rest + m_rest + blocks), first);
-    order_ = Names{first} + outer + Names{c_.j + "r", c_.i + "r"};
+    const Names tiles = walk_.along_rows ? Names{c_.i + "r", c_.j + "r"} : Names{c_.j + "r", c_.i + "r"};
+    order_ = Names{first} + outer + tiles;
+  }
+
+  // The bytes from one iteration of the reduction's innermost loop to the next in B.
+  double row_bytes() const {
+    const std::vector<ExprPtr>& extents = now().scop->arrays.at(c_.b->name).extents;
+    double bytes = static_cast<double>(bytes_);
+    for (std::size_t d = c_.b->args.size(); d-- > 0;) {
+      if (Model::step(c_.b->args[d], c_.k.back()).value_or(0) != 0) return bytes;
+      bytes *= static_cast<double>(evaluate_index(extents[d], planner_.model().sizes()));
+    }
+    return bytes;
+  }
+
+  // Parts of operands that one iteration of a loop uses alone: the rows of the threads' block; a panel of columns that is met
+  // once.
+  std::vector<PackedBlock> blocks() const {
+    const double depth = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
+    const bool by_columns = order_.front() == c_.j + "t";
+    if (order_.front() == c_.i + "t") return {{c_.i + "t", c_.i, walk_.thread_block, depth}};
+    if (by_columns && !walk_.along_rows && order_.size() == 3) return {{c_.j + "r", c_.j, tile_.nr, depth}};
+    return {};
+  }
+
+  // Tiles that meet a panel of B on one thread.
+  double row_tiles() const {
+    const double tiles = size_.m / static_cast<double>(tile_.mr);
+    return order_.front() == c_.i + "t" ? tiles / planner_.threads() : tiles;
   }
 
   std::string best_outer(const Names& loops) const {
@@ -231,8 +245,6 @@ class ContractionPlan {
     cuts_.push_back(tile_step(loop, size, "t"));
     block_text_ += ", " + loop + " in blocks of " + std::to_string(size);
   }
-
-  double block_of_k() const { return deep_ ? 0.5 * static_cast<double>(l2() / ((tile_.mr + tile_.nr) * bytes_)) : size_.k; }
 
   std::string description() const {
     return std::to_string(tile_.mr) + " x " + std::to_string(tile_.nr) + " in registers" + block_text_;
@@ -280,9 +292,9 @@ class ContractionPlan {
       return steps;
     }
     Names around = order_;
-    if (deep_) {
-      const std::int64_t block = static_cast<std::int64_t>(block_of_k() * extent(reduction.back()) / size_.k);
-      steps.push_back(tile_step(reduction.back(), std::max<std::int64_t>(block, 64), "t"));
+    if (walk_.k_block > 0) {
+      const double block = static_cast<double>(walk_.k_block) * extent(reduction.back()) / size_.k;
+      steps.push_back(tile_step(reduction.back(), std::max<std::int64_t>(static_cast<std::int64_t>(block), 64), "t"));
       around.insert(around.begin() + 1, reduction.back() + "t");
     }
     steps.push_back(
@@ -294,7 +306,7 @@ class ContractionPlan {
   void keep_result_in_tile() {
     const std::string array = now().statement(statement_).target;
     const Array& a = now().scop->arrays.at(array);
-    ArgumentMap contract{{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(c_.i + "r")}};
+    ArgumentMap contract{{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(order_.back())}};
     if (c_.across) contract["layout"] = arg(ArgumentMap{{"order", arg(tile_order())}});
     ArgumentMap promote = contract;
     promote["memory"] = arg(std::string("registers"));
@@ -317,7 +329,7 @@ class ContractionPlan {
 
   // Lanes for every statement of the tile, unrolled rows for those that keep it in registers.
   void mark_tile() {
-    const TreePtr tile = find_loop(now().tree, statement_, c_.i + "r");
+    const TreePtr tile = find_loop(now().tree, statement_, order_.back());
     for (const int s : statements_of(tile)) {
       const Statement& st = now().statement(s);
       const bool computes = st.target == now().statement(statement_).target && st.kind != StatementKind::kCopy;

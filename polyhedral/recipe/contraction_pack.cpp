@@ -3,10 +3,13 @@
 //     A whole operand, before the nest, on threads            B.packed.copy;  for jt .. { .. B_packed .. }
 //     the block of one thread's iteration, in its own L2      for jt { B.tile.copy;  .. B_tile .. }
 //
-// The second form takes the operand that the threads' blocks cut: nobody else needs the block, and what is written once and
-// read soon never leaves the cache. Panels of mr rows or nr columns, slowest the loops outside the tile, then the panels, the
-// reduction's loops and the place in the panel. An operand that few tiles use is left where it is, unless its elements lie
-// apart along the lanes: each vector would be gathered once for each tile.
+// The second form takes the operand of which the blocks of a loop use each their own part: what is written once and read soon
+// never leaves the cache. Panels of mr rows or nr columns, slowest the loops outside the tile, then the panels, the reduction's
+// loops and the place in the panel.
+//
+// A, whose elements the tile broadcasts, is packed only where they lie apart along the reduction: rows are as good as a panel,
+// and packing them cost 5 to 10 % of a product of 256 to 1024 cubed (two Sapphire Rapids cores). B is left where it is when few
+// tiles use its columns, unless its elements lie apart along the lanes: each vector would be gathered once for each tile.
 //
 // The copy goes through the packed buffer in order where lanes are contiguous on both sides. Else it walks blocks: of the
 // panel and of the reduction's loops along the operand's lines, or where these belong to another loop, of one line along that
@@ -25,6 +28,7 @@ using Names = std::vector<std::string>;
 constexpr std::int64_t kCopyBlock = 256;  // of a panel of 14 four-byte rows: 14 KiB, well inside L1
 constexpr std::int64_t kLineBlock = 16;   // a line of four-byte elements, two of eight-byte ones
 constexpr double kNever = 1e18;
+constexpr double kRowTiles = 16;            // that pay for packing a panel which is near
 constexpr double kCopyThreadsFrom = 32768;  // elements of a copy that earn the threads' start-up
 
 Names operator+(Names a, const Names& b) {
@@ -58,7 +62,7 @@ class Packing {
   }
 
   void run() {
-    const bool here = in_block() && fits(promotion(true));
+    const bool here = block() && fits(promotion(true));
     const std::string why = !plain_ ? "laid out with its padding and room for whole tiles"
                                     : "packed in panels of " + std::to_string(panel_) + (here ? ", block by block" : "");
     if (!planner_.attempt(promotion(here), "promotion", "array " + operand_.name, why)) return;
@@ -80,11 +84,14 @@ class Packing {
 
   const Schedule& now() const { return planner_.schedule(); }
 
-  // Does every block of the threads' loop use a part of the operand that no other does, and that L2 holds?
-  bool in_block() const {
-    if (!plain_ || axis_ != nest_.block_axis || !outside_.empty()) return false;
-    const double bytes = static_cast<double>(nest_.block_size) * nest_.size.k * static_cast<double>(size_bytes(operand_.type));
-    return bytes <= block_bytes();
+  // The loop whose iterations each use a part of their own that L2 holds; null: none.
+  const PackedBlock* block() const {
+    if (!plain_ || !outside_.empty()) return nullptr;
+    for (const PackedBlock& b : nest_.blocks)
+      if (b.axis == axis_ &&
+          static_cast<double>(b.size) * b.depth * static_cast<double>(size_bytes(operand_.type)) <= block_bytes())
+        return &b;
+    return nullptr;
   }
 
   Step promotion(bool here) const {
@@ -97,7 +104,7 @@ class Packing {
     }
     step["layout"] = arg(layout);
     if (here) {
-      step["at"] = arg(nest_.block_loop);
+      step["at"] = arg(block()->loop);
       step["memory"] = arg(std::string("l2"));
       step["fill"] = Argument{true};
     }
@@ -178,6 +185,24 @@ class Packing {
   }
 };
 
+// Why B stays where it is, "" where it is packed.
+const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest) {
+  const Contraction& c = nest.contraction;
+  if (Model::stride(c.b->args, c.j) != Model::Stride::kUnit) return "";
+  if (nest.size.m <= 2 * static_cast<double>(nest.tile.mr)) return "too few tiles use its columns to pay for a copy";
+  const double bytes = planner.model().array_bytes(c.b->name);
+  const bool near = bytes <= 0.5 * static_cast<double>(second_cache_bytes(planner.options().machine.cpu));
+  return near && nest.row_tiles < kRowTiles ? "in the second cache, and few tiles use its columns" : "";
+}
+
+// Why A stays where it is: its elements are read one by one, for a line of them all iterations that follow.
+const char* rows_in_place(const PackedNest& nest) {
+  const Contraction& c = nest.contraction;
+  if (!c.a->pad && Model::stride(c.a->args, c.k.back()) == Model::Stride::kUnit)
+    return "read along its lines, element by element";
+  return nest.size.n < 2 * static_cast<double>(nest.tile.nr) ? "too few tiles use its rows to pay for a copy" : "";
+}
+
 }  // namespace
 
 Step tile_loop(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name) {
@@ -189,14 +214,12 @@ Step tile_loop(const std::string& statement, const std::string& loop, std::int64
 
 void pack_operands(GroupPlanner& planner, const PackedNest& nest) {
   const Contraction& c = nest.contraction;
-  const auto pack = [&](const Expr& operand, const std::string& axis, std::int64_t panel, bool worth) {
-    if (worth) return Packing(planner, nest, operand, axis, panel).run();
-    planner.decline("promotion", "array " + operand.name,
-                    "too few tiles use its " + std::string(axis == c.j ? "columns" : "rows") + " to pay for a copy");
+  const auto pack = [&](const Expr& operand, const std::string& axis, std::int64_t panel, const char* why_not) {
+    if (!*why_not) return Packing(planner, nest, operand, axis, panel).run();
+    planner.decline("promotion", "array " + operand.name, why_not);
   };
-  const bool apart = Model::stride(c.b->args, c.j) != Model::Stride::kUnit;
-  pack(*c.b, c.j, nest.tile.nr, apart || nest.size.m > 2 * static_cast<double>(nest.tile.mr));
-  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, nest.size.n >= 2 * static_cast<double>(nest.tile.nr));
+  pack(*c.b, c.j, nest.tile.nr, columns_in_place(planner, nest));
+  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, rows_in_place(nest));
 }
 
 }  // namespace facet

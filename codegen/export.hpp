@@ -16,10 +16,10 @@ namespace facet {
 struct ExportRequest {
   const Program* program = nullptr;  // elaborated
   const Module* module = nullptr;
-  std::vector<ModuleVersion> versions;              // of several instruction sets: `module` is one of them
   std::string naive_text;                           // print_naive(program): declares naive_NAME
   std::string compile_flags;                        // openmp_flags(numerics)
   std::map<std::string, std::string> weight_files;  // every constant with file data -> its .npy, relative to the folder
+  std::vector<ModuleVersion> versions;              // of several instruction sets: `module` is one of them
 };
 
 // NAME.cpp (with versions: the dispatcher and NAME_ISA.cpp), NAME.h, CMakeLists.txt, main.cpp. main.cpp fills the inputs by

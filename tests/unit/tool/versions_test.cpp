@@ -31,17 +31,17 @@ TEST_F(Versions, TheLargestSetThatTheProcessorHasRuns) {
   std::string objects;
   for (const Json& v : manifest["versions"]) {
     const std::string source = v["source"].get<std::string>();
-    ASSERT_EQ(shell(compiler->path + " -std=c++17 -O1 -march=" + v["march"].get<std::string>() + " -fopenmp -c " + source), 0);
+    ASSERT_EQ(shell(compiler->command + " -std=c++17 -O1 -march=" + v["march"].get<std::string>() + " -fopenmp -c " + source), 0);
     objects += " " + source.substr(0, source.size() - 4) + ".o";
   }
   // Not above the set of this processor: the sources of larger ones are compiled, and not called.
-  ASSERT_EQ(shell(compiler->path + " -std=c++17 -O1 -fopenmp main.cpp m.cpp" + objects + " -o check"), 0);
+  ASSERT_EQ(shell(compiler->command + " -std=c++17 -O1 -fopenmp main.cpp m.cpp" + objects + " -o check"), 0);
   for (const char* isa : {"generic", "avx2", "avx512"})
     EXPECT_EQ(shell(std::string("FACET_ISA=") + isa + " ./check N=35 --repeat 1 > " + isa + ".txt"), 0) << isa;
   write("out/which.cpp", R"(#include "m.h"
     #include <stdio.h>
     int main() { puts(facet_m_isa()); })");
-  ASSERT_EQ(shell(compiler->path + " -std=c++17 -fopenmp which.cpp m.cpp" + objects + " -o which"), 0);
+  ASSERT_EQ(shell(compiler->command + " -std=c++17 -fopenmp which.cpp m.cpp" + objects + " -o which"), 0);
   ASSERT_EQ(shell("FACET_ISA=generic ./which > which.txt"), 0);
   EXPECT_EQ(text_of("out/which.txt"), "generic\n");
   ASSERT_EQ(shell("./which > which.txt"), 0);

@@ -36,7 +36,9 @@ void plan_group(GroupPlanner& planner) {
   plan_fusion(planner);
   plan_contraction_of_arrays(planner);
   plan_time_tiles(planner);
+  plan_pivots(planner);
   plan_bands(planner);
+  plan_recurrences(planner);
   plan_vectors(planner);
   plan_threads(planner);
   plan_streams(planner);

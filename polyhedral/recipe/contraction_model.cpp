@@ -46,11 +46,11 @@ double filled(double size, std::int64_t tile) {
   return size <= 0 ? 0 : size / (std::ceil(size / static_cast<double>(tile)) * static_cast<double>(tile));
 }
 
-// What the threads' shares of the tiles are used for: the rest waits for the largest one. Where other loops are there, those
-// are shared out.
+// What the threads' shares of the tiles are used for: the rest waits for the largest one. Other loops are shared
+// out where there are any, and triangles in many blocks.
 double shared(const ContractionSize& size, std::int64_t rows, std::int64_t columns, int threads) {
   const double across = filled(size.i, rows), along = filled(size.j, columns);
-  if (!size.plain()) return across * along;
+  if (!size.plain() || !size.even) return across * along;
   return std::max(filled(size.i, rows * threads) * along, across * filled(size.j, columns * threads));
 }
 
@@ -114,7 +114,7 @@ ContractionSize size_of(const Contraction& c, const Statement& s, const Model& m
       if (std::count(names.begin(), names.end(), s.iterators[at])) n *= model.extent(c.statement, at);
     return n;
   };
-  return {product({c.i}), product({c.j}), product(c.m), product(c.n), product(c.k), product(c.batch)};
+  return {product({c.i}), product({c.j}), product(c.m), product(c.n), product(c.k), product(c.batch), is_box(s.domain)};
 }
 
 TileAccess access_of(const Contraction& c) {

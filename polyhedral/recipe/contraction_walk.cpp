@@ -51,6 +51,7 @@ class Walking {
         l2_(static_cast<double>(second_cache_bytes(cpu))) {}
 
   ContractionWalk run() {
+    if (!size_.even) return in_blocks();
     share();
     cut_reduction();
     const double k = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
@@ -86,6 +87,17 @@ class Walking {
     columns_ = walk_.columns && size_.plain() ? static_cast<double>(walk_.thread_block) : size_.n;
   }
 
+  // Triangles: blocks of the larger side that L2 holds, which the threads take as they come.
+  ContractionWalk in_blocks() {
+    cut_deep();
+    const double k = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
+    walk_.columns = size_.n > size_.m;
+    const std::int64_t unit = walk_.columns ? tile_.nr : tile_.mr;
+    const std::int64_t most = rows_in_cache(cpu_, static_cast<std::int64_t>(bytes_), k, unit);
+    walk_.thread_block = shared_block(walk_.columns ? size_.j : size_.i, most, unit, threads_);
+    return walk_;
+  }
+
   // Blocks of columns whose rows of B stay in L2, where they are wide enough for A to pass by. Further loops come between
   // tiles.
   void follow_rows(double k) {
@@ -96,11 +108,13 @@ class Walking {
     if (walk_.along_rows && !all) walk_.thread_block = shared_block(size_.j, most, tile_.nr, threads_);
   }
 
+  void cut_deep() {
+    const double row = static_cast<double>(tile_.mr + tile_.nr) * bytes_;
+    if (size_.k * row > 0.75 * l2_) walk_.k_block = static_cast<std::int64_t>(0.5 * l2_ / row);
+  }
+
   void cut_reduction() {
-    const double panels = size_.k * static_cast<double>(tile_.mr + tile_.nr) * bytes_;
-    if (panels > 0.75 * l2_) {
-      walk_.k_block = static_cast<std::int64_t>(0.5 * l2_ / (static_cast<double>(tile_.mr + tile_.nr) * bytes_));
-    }
+    cut_deep();
     const std::int64_t block = in_first_cache();
     if (!size_.plain() || !walk_.columns || row_bytes_ < static_cast<double>(cpu_.page_bytes) || size_.k < 2.0 * block ||
         size_.k <= cpu_.tlb_pages)

@@ -72,12 +72,8 @@ class ContractionPlan {
     if (computed_here_) keep_result_in_tile();
     mark_tile();
     cut_triangle();
-    const bool by_rows = order_.front() == c_.i + "t", by_columns = order_.front() == c_.j + "t";
-    pack_operands(planner_, {c_, size_, tile_, name_, by_rows || by_columns ? order_.front() : "",
-                             by_rows      ? c_.i
-                             : by_columns ? c_.j
-                                          : "",
-                             block_});
+    const std::string cut = order_.front() == c_.i + "t" ? c_.i : order_.front() == c_.j + "t" ? c_.j : "";
+    pack_operands(planner_, {c_, size_, tile_, name_, cut.empty() ? "" : cut + "t", cut, block_, order_, patch_loop_});
     if (planner_.threads() > 1 && size_.m * size_.n * size_.k * size_.batch > kThreadsFrom)
       planner_.attempt(make_step("parallelize", {{"statement", arg(name_)}, {"loop", arg(order_.front())}}), "parallel",
                        "loop " + order_.front() + " of " + name_, "blocks of the larger side on threads");
@@ -97,6 +93,7 @@ class ContractionPlan {
   std::vector<Step> cuts_;      // the cache tiles among them
   std::int64_t block_ = 0;      // of the threads' loop where it is one of them
   std::string block_text_;
+  std::string patch_loop_;  // the blocks that A's windows are copied for
 
   const Schedule& now() const { return planner_.schedule(); }
   const CpuMachine& cpu() const { return planner_.options().machine.cpu; }
@@ -203,6 +200,7 @@ class ContractionPlan {
     const std::int64_t columns_in_cache = rows_in_cache(cpu(), bytes_, std::min(size_.k, block_of_k()), tile_.nr);
     std::string first = rows ? best_outer(m_rest) : best_outer(n_rest);
     if (first.empty()) first = best_outer(c_.batch);
+    if (rows && choose_patches(first, in_cache)) return;
     Names blocks;
     if (first.empty() && rows) {
       first = c_.i + "t";
@@ -219,6 +217,20 @@ class ContractionPlan {
     }
     const Names outer = without(c_.batch + (rows ? m_rest + blocks + n_rest : n_rest + m_rest + blocks), first);
     order_ = Names{first} + outer + Names{c_.j + "r", c_.i + "r"};
+  }
+
+  // The windows of a convolution: blocks of rows whose part of A fits into L2, met by one panel of B after another.
+  bool choose_patches(const std::string& first, std::int64_t rows_in_cache) {
+    if (!computed_here_ || !std::count(c_.m.begin(), c_.m.end(), first)) return false;
+    if (size_.i > 1.5 * static_cast<double>(rows_in_cache)) return false;
+    const std::optional<Patches> patches = patches_of(c_, now().statement(statement_), planner_.model(), first,
+                                                      0.5 * static_cast<double>(l2()), planner_.threads());
+    if (!patches) return false;
+    cut(patches->inside[0], patches->rows);
+    patch_loop_ = patches->inside[0] + "t";
+    order_ = patches->outside + Names{patch_loop_} + c_.batch + without(c_.n, c_.j) + Names{c_.j + "r"} + patches->inside +
+             Names{c_.i + "r"};
+    return true;
   }
 
   std::string best_outer(const Names& loops) const {

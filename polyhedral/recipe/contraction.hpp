@@ -39,6 +39,19 @@ std::vector<Contraction> recognise_contractions(const Statement& s, int number, 
 
 ContractionSize size_of(const Contraction& c, const Statement& s, const Model& model);
 
+// Does the loop walk one dimension of the operand alone? Then panels of it can be packed.
+bool walks_dimension(const Expr& read, const std::string& name);
+
+// Blocks of the points of a convolution, whose windows of A are copied together: one of `outside`'s iterations each, and
+// `rows` of the first loop of `inside`.
+struct Patches {
+  std::vector<std::string> outside, inside;
+  std::int64_t rows = 1;
+};
+// Of at most so many bytes of A, `first` outermost; nullopt: A has no windows along i, or even one row's are larger.
+std::optional<Patches> patches_of(const Contraction& c, const Statement& s, const Model& model, const std::string& first,
+                                  double bytes, int threads);
+
 // How a tile reaches its operand and its result along the lanes.
 struct TileAccess {
   bool gathers = false;  // the operand's elements lie apart, and no copy can bring them together
@@ -71,7 +84,8 @@ std::int64_t second_cache_bytes(const CpuMachine& cpu);
 std::int64_t shared_block(double extent, std::int64_t most, std::int64_t unit, int threads);
 
 // The operands of the nest that computes `statement` in tiles of `tile` move to packed buffers where that pays. `block`: the
-// loop of the threads' blocks and the operand's axis that it cuts, "" for none; that operand is packed block by block.
+// loop of the threads' blocks and the operand's axis that it cuts, "" for none; that operand is packed block by block, or
+// panel by panel.
 struct PackedNest {
   const Contraction& contraction;
   const ContractionSize& size;
@@ -79,6 +93,8 @@ struct PackedNest {
   std::string statement;
   std::string block_loop, block_axis;
   std::int64_t block_size = 0;
+  std::vector<std::string> around;  // the loops down to the register tiles, that of the rows innermost
+  std::string patch_loop;           // blocks of A's windows, each of which fits into L2; "": none
 };
 void pack_operands(GroupPlanner& planner, const PackedNest& nest);
 

@@ -61,7 +61,8 @@ std::string rows_of(const Contraction& c, const Statement& s, int number, const 
   return best;
 }
 
-// Does the loop walk one dimension of the operand alone? Then panels of it can be packed.
+}  // namespace
+
 bool walks_dimension(const Expr& read, const std::string& name) {
   int mentions = 0, plain = 0;
   for (const ExprPtr& e : read.args) {
@@ -70,8 +71,6 @@ bool walks_dimension(const Expr& read, const std::string& name) {
   }
   return mentions == 1 && plain == 1;
 }
-
-}  // namespace
 
 std::vector<Contraction> recognise_contractions(const Statement& s, int number, const Model& model) {
   std::vector<const Expr*> reads;

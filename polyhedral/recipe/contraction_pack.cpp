@@ -2,17 +2,21 @@
 //
 //     A whole operand, before the nest, on threads            B.packed.copy;  for jt .. { .. B_packed .. }
 //     the block of one thread's iteration, in its own L2      for jt { B.tile.copy;  .. B_tile .. }
+//     one panel, in L1                                        for jt { for jr { B.tile.copy;  for ir .. B_tile .. } }
 //
 // The second form takes the operand that the threads' blocks cut: nobody else needs the block, and what is written once and
-// read soon never leaves the cache. Panels of mr rows or nr columns, slowest the loops outside the tile, then the panels, the
-// reduction's loops and the place in the panel. An operand that few tiles use is left where it is, unless its elements lie
-// apart along the lanes: each vector would be gathered once for each tile.
+// read soon never leaves the cache. The third is the first choice where each panel is met once by the loops around. Panels of
+// mr rows or nr columns, slowest the loops outside the tile, then the panels, the reduction's loops and the place in the panel.
+// An operand that few tiles use is left where it is, unless its elements lie apart along the lanes: each vector would be
+// gathered once for each tile.
 //
 // The copy goes through the packed buffer in order where lanes are contiguous on both sides. Else it walks blocks: of the
 // panel and of the reduction's loops along the operand's lines, or where these belong to another loop, of one line along that
 // and the innermost reduction loop, so that every line of both sides is in L1 until it has been used up.
 #include <algorithm>
 #include <numeric>
+
+#include "facet/expr_facts.hpp"
 
 #include "polyhedral/recipe/contraction.hpp"
 
@@ -58,13 +62,21 @@ class Packing {
   }
 
   void run() {
-    const bool here = in_block() && fits(promotion(true));
-    const std::string why = !plain_ ? "laid out with its padding and room for whole tiles"
-                                    : "packed in panels of " + std::to_string(panel_) + (here ? ", block by block" : "");
-    if (!planner_.attempt(promotion(here), "promotion", "array " + operand_.name, why)) return;
+    const std::string panels = panel_loop();
+    at_ = !panels.empty() && fits(promotion(panels, "l1"), panel_bytes())          ? panels
+          : of_patches() && fits(promotion(nest_.patch_loop, "l2"), block_bytes()) ? nest_.patch_loop
+          : in_block() && fits(promotion(nest_.block_loop, "l2"), block_bytes())   ? nest_.block_loop
+                                                                                   : "";
+    const std::string why =
+        !plain_ ? "laid out with its padding and room for whole tiles" + std::string(at_.empty() ? "" : ", block by block")
+                : "packed in panels of " + std::to_string(panel_) +
+                      (at_.empty()     ? ""
+                       : at_ == panels ? ", one by one"
+                                       : ", block by block");
+    if (!planner_.attempt(promotion(at_, at_ == panels ? "l1" : "l2"), "promotion", "array " + operand_.name, why)) return;
     copy_ = now().copies.back().name;
     shape();
-    if (!here) share();
+    if (at_.empty()) share();
   }
 
  private:
@@ -76,7 +88,7 @@ class Packing {
   Names dims_;
   bool plain_;
   Names outside_, inside_;
-  std::string copy_;
+  std::string copy_, at_;
 
   const Schedule& now() const { return planner_.schedule(); }
 
@@ -87,33 +99,69 @@ class Packing {
     return bytes <= block_bytes();
   }
 
-  Step promotion(bool here) const {
+  // The loop over panels of the lanes, where the loops around it meet every panel once; "" elsewhere.
+  std::string panel_loop() const {
+    const Contraction& c = nest_.contraction;
+    if (!plain_ || axis_ != c.j) return "";
+    const Statement& s = now().statement(now().find(nest_.statement));
+    for (const std::string& loop : nest_.around) {
+      if (loop == c.j + "r") return loop;
+      if (loop == c.j + "t" || mentions_index(operand_.args, loop)) continue;
+      const auto at = std::find(s.iterators.begin(), s.iterators.end(), loop);
+      if (at == s.iterators.end()) return "";
+      if (planner_.model().extent(now().find(nest_.statement), static_cast<std::size_t>(at - s.iterators.begin())) > 1)
+        return "";
+    }
+    return "";
+  }
+
+  bool of_patches() const { return !plain_ && axis_ == nest_.contraction.i && !nest_.patch_loop.empty(); }
+
+  // The dimensions of windows: those that the reduction alone walks come after those that it shares, so that what one step of
+  // the tile reads lies together; the axis stays where it is if it is the last.
+  Names window_order() const {
+    const auto shares = [&](std::size_t d) {
+      const Names& k = nest_.contraction.k;
+      return std::none_of(k.begin(), k.end(), [&](const std::string& name) { return dims_[d] == name; });
+    };
+    Names first, then;
+    for (std::size_t d = 0; d + 1 < dims_.size(); ++d) (shares(d) ? first : then).push_back(dims_[d]);
+    return first + then + Names{dims_.back()};
+  }
+
+  // At the start of every iteration of a loop; "": the whole operand before the nest.
+  Step promotion(const std::string& at, const char* memory) const {
     ArgumentMap step{{"array", arg(operand_.name)}, {"statement", arg(nest_.statement)}}, layout;
     if (plain_) {
       layout = {{"order", arg(outside_ + Names{axis_} + inside_)}, {"inner", arg(ArgumentMap{{axis_, arg(panel_)}})}};
     } else {
       const std::int64_t stride = Model::step(operand_.args.back(), axis_).value_or(1);
-      layout = {{"room", arg(ArgumentMap{{dims_.back(), arg((panel_ - 1) * std::max<std::int64_t>(stride, 0))}})}};
+      layout = {{"order", arg(window_order())}};
+      if (at.empty()) layout["room"] = arg(ArgumentMap{{dims_.back(), arg((panel_ - 1) * std::max<std::int64_t>(stride, 0))}});
     }
     step["layout"] = arg(layout);
-    if (here) {
-      step["at"] = arg(nest_.block_loop);
-      step["memory"] = arg(std::string("l2"));
+    if (!at.empty()) {
+      step["at"] = arg(at);
+      step["memory"] = arg(std::string(memory));
       step["fill"] = Argument{true};
     }
     return make_step("promote", step);
   }
 
-  // Is the block's box that small at every size? It has the constant extents of the largest symbols.
-  bool fits(const Step& step) const {
+  // Is the copy's box that small at every size? It has the constant extents of the largest symbols.
+  bool fits(const Step& step, double most) const {
     const StepOutcome trial = apply_step(now(), step, planner_.budget());
     if (!trial.schedule) return false;
     double bytes = static_cast<double>(size_bytes(operand_.type));
     for (const ExprPtr& e : trial.schedule->storage.back().sizes)
       bytes *= e->op == Op::kLiteral ? static_cast<double>(e->int_value) : kNever;
-    return bytes <= block_bytes();
+    return bytes <= most;
   }
 
+  double panel_bytes() const {
+    const std::vector<CacheLevel>& caches = planner_.options().machine.cpu.caches;
+    return caches.empty() ? 0 : 0.75 * static_cast<double>(caches[0].size_bytes);
+  }
   double block_bytes() const { return 0.75 * static_cast<double>(second_cache_bytes(planner_.options().machine.cpu)); }
 
   double extent(const std::string& loop) const {

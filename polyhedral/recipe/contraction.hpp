@@ -56,6 +56,7 @@ std::optional<Patches> patches_of(const Contraction& c, const Statement& s, cons
 struct TileAccess {
   bool gathers = false;  // the operand's elements lie apart, and no copy can bring them together
   bool across = false;   // so do the result's
+  bool split = false;    // the operand's vectors lie anywhere: those as wide as a line of the cache touch two of them
 };
 TileAccess access_of(const Contraction& c);
 

@@ -25,6 +25,7 @@ constexpr double kFmaLatency = 4;
 constexpr double kLoadsPerCycle = 2;
 constexpr double kL2BytesPerCycle = 32;
 constexpr std::int64_t kMaxColumns = 4;
+constexpr std::int64_t kLineBytes = 64;
 constexpr double kGatherCycles = 1;  // an element
 constexpr double kAcrossCycles = 1;  // an element that is stored across the lanes
 constexpr double kLeastRows = 4;     // of a tile that is stored along its rows
@@ -107,7 +108,8 @@ ContractionSize size_of(const Contraction& c, const Statement& s, const Model& m
 }
 
 TileAccess access_of(const Contraction& c) {
-  return {Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !walks_dimension(*c.b, c.j), c.across};
+  const bool packed = walks_dimension(*c.b, c.j);
+  return {Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !packed, c.across, !packed};
 }
 
 ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
@@ -120,8 +122,9 @@ ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, c
       for (std::int64_t rows = 1; rows * columns + columns + 1 <= cpu.vector_registers; ++rows) {
         const double accumulators = static_cast<double>(rows * columns), width = static_cast<double>(lanes);
         const double arithmetic = std::max(accumulators / fma, kFmaLatency);
+        const double lines = access.split && lanes * element_bytes >= kLineBytes ? 2 : 1;
         const double loads = static_cast<double>(rows) / kLoadsPerCycle +
-                             static_cast<double>(columns) * (access.gathers ? kGatherCycles * width : 1 / kLoadsPerCycle);
+                             static_cast<double>(columns) * (access.gathers ? kGatherCycles * width : lines / kLoadsPerCycle);
         const double used = filled(size.i, rows) * filled(size.j, lanes * columns);
         const double panels = static_cast<double>((rows + lanes * columns) * element_bytes) / kL2BytesPerCycle;
         // What is hidden behind the arithmetic is not free: among near equals, fewer loads and bytes.

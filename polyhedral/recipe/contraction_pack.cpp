@@ -243,8 +243,9 @@ void pack_operands(GroupPlanner& planner, const PackedNest& nest) {
                     "too few tiles use its " + std::string(axis == c.j ? "columns" : "rows") + " to pay for a copy");
   };
   const bool apart = Model::stride(c.b->args, c.j) != Model::Stride::kUnit;
-  pack(*c.b, c.j, nest.tile.nr, apart || nest.size.m > 2 * static_cast<double>(nest.tile.mr));
-  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, nest.size.n >= 2 * static_cast<double>(nest.tile.nr));
+  // A padded operand asks of each element whether it is there: the copy asks once.
+  pack(*c.b, c.j, nest.tile.nr, apart || c.b->pad || nest.size.m > 2 * static_cast<double>(nest.tile.mr));
+  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, c.a->pad || nest.size.n >= 2 * static_cast<double>(nest.tile.nr));
 }
 
 }  // namespace facet

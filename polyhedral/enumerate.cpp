@@ -45,7 +45,11 @@ class Enumerator {
     d.copy = st.kind == StatementKind::kCopy;
     d.stores =
         std::any_of(schedule_.storage.begin(), schedule_.storage.end(), [&](const StorageMap& m) { return m.copy_out == s; });
+    for (const StorageMap& m : schedule_.storage)
+      for (int r = 0; m.copy_in == s && r < schedule_.statement_count(); ++r)
+        if (m.reader == r || schedule_.has_flow(s, r, m.buffer)) d.serves.push_back(r);
     d.update = st.update;
+    d.repeats = st.repeats;
     std::string root = st.name;  // A.from, A.first.last: parts of A
     while (!d.copy && original_.find(root) < 0 && root.rfind('.') != std::string::npos) root.resize(root.rfind('.'));
     d.root = d.copy ? "" : root;
@@ -176,7 +180,9 @@ class Enumerator {
       }
     if (cell.outside) cell.element = element;
     for (std::size_t d = 0; !cell.outside && d < m.sizes.size(); ++d) {
-      const std::int64_t at = element[d] - evaluate_index(expr_of(m.offsets[d], outer), sizes_);
+      const std::int64_t places = m.folded(d);
+      const std::int64_t at = places > 0 ? ((element[d] % places) + places) % places
+                                         : element[d] - evaluate_index(expr_of(m.offsets[d], outer), sizes_);
       cell.element.push_back(at);
       // A box that holds padding, or room, may be larger than what it says here: `inner` rounds up.
       if (at < 0 || (at >= evaluate_index(m.sizes[d], sizes_) && m.inner[d] == 0)) cell.outside = true;

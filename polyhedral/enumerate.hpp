@@ -24,6 +24,8 @@ enum class Together : std::uint8_t {
 struct EnumeratedStatement {
   std::string name, root;
   bool copy = false;
+  std::vector<int> serves;  // of a copy into a part: the statements for which it was made
+  int repeats = 0;          // iterators in front of the root's: it runs once more for each of their values, as far as needed
   bool stores = false;  // a copy that takes a part back to its array: whether anybody reads that there is the array's affair
   std::optional<ReduceKind> update;
   std::vector<std::pair<int, Together>> path;  // for each entry of `when`: the loop's id (-1: a sequence)

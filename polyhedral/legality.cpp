@@ -217,6 +217,38 @@ std::set<int> changed_statements(const Schedule& before, const Schedule& after) 
   return changed;
 }
 
+// The element's text subscripts at an instance.
+std::vector<std::int64_t> evaluated(const Statement& s, const std::vector<ExprPtr>& subscripts,
+                                    const std::vector<std::int64_t>& at, const Violation& v) {
+  SymbolValues values(v.symbols.begin(), v.symbols.end());
+  for (std::size_t i = 0; i < s.iterators.size(); ++i) values[s.iterators[i]] = at[i];
+  std::vector<std::int64_t> element;
+  for (const ExprPtr& e : subscripts) element.push_back(evaluate_index(e, values));
+  return element;
+}
+
+// In a folded array a dependence may go from one element to another, which takes its place: the source's element then.
+std::optional<std::vector<std::int64_t>> element_in_place(const Schedule& schedule, const Dependence& d, const Violation& v) {
+  const StorageMap* m = schedule.storage_of(d.source, d.array);
+  if (!m || m->fold.empty() || (d.kind != DependenceKind::kAnti && d.kind != DependenceKind::kOutput)) return std::nullopt;
+  const Statement& source = schedule.statement(d.source);
+  const std::vector<std::int64_t> written =
+      evaluated(schedule.statement(d.sink), schedule.statement(d.sink).subscripts, v.sink_instance, v);
+  std::optional<std::vector<std::int64_t>> found;
+  const auto look = [&](const std::vector<ExprPtr>& subscripts) {
+    const std::vector<std::int64_t> e = evaluated(source, subscripts, v.source_instance, v);
+    bool same = e.size() == written.size() && e != written;
+    for (std::size_t k = 0; same && k < e.size(); ++k)
+      same = m->folded(k) > 0 ? (e[k] - written[k]) % m->folded(k) == 0 : e[k] == written[k];
+    if (same && !found) found = e;
+  };
+  if (d.kind == DependenceKind::kOutput) look(source.subscripts);
+  walk(source.value, [&](const Expr& e) {
+    if (d.kind == DependenceKind::kAnti && e.op == Op::kRead && e.name == d.array) look(e.args);
+  });
+  return found;
+}
+
 Violation describe(const Schedule& schedule, const Found& found) {
   const Dependence& d = *found.dependence;
   const Statement& source = schedule.statement(d.source);
@@ -239,6 +271,12 @@ Violation describe(const Schedule& schedule, const Found& found) {
   v.source_instance.assign(point->coordinates.begin(), split);
   v.sink_instance.assign(split, point->coordinates.end());
   v.element = element_of(schedule, d, v);
+  if (const std::optional<std::vector<std::int64_t>> before = element_in_place(schedule, d, v)) {
+    v.taker = evaluated(sink, sink.subscripts, v.sink_instance, v);
+    v.element = *before;
+    // Two writes in the wrong order: it is the later value that goes.
+    if (d.kind == DependenceKind::kOutput) std::swap(v.element, v.taker);
+  }
   return v;
 }
 
@@ -251,17 +289,10 @@ std::string instance_text(const std::string& name, const std::vector<std::int64_
 }  // namespace
 
 std::vector<std::int64_t> element_of(const Schedule& schedule, const Dependence& d, const Violation& v) {
-  const auto evaluate = [&](const Statement& s, const std::vector<ExprPtr>& subscripts, const std::vector<std::int64_t>& at) {
-    SymbolValues values(v.symbols.begin(), v.symbols.end());
-    for (std::size_t i = 0; i < s.iterators.size(); ++i) values[s.iterators[i]] = at[i];
-    std::vector<std::int64_t> element;
-    for (const ExprPtr& e : subscripts) element.push_back(evaluate_index(e, values));
-    return element;
-  };
   // The written side has one plain access, so the element is its; a flow's source and an anti dependence's sink write.
   if (d.kind == DependenceKind::kAnti)
-    return evaluate(schedule.statement(d.sink), schedule.statement(d.sink).subscripts, v.sink_instance);
-  return evaluate(schedule.statement(d.source), schedule.statement(d.source).subscripts, v.source_instance);
+    return evaluated(schedule.statement(d.sink), schedule.statement(d.sink).subscripts, v.sink_instance, v);
+  return evaluated(schedule.statement(d.source), schedule.statement(d.source).subscripts, v.source_instance, v);
 }
 
 std::optional<Violation> find_violation(const Schedule& schedule, const Schedule* legal_before) {
@@ -296,7 +327,8 @@ bool carries_dependence(const Schedule& schedule, int loop, bool count_reduction
 std::string to_text(const Violation& v) {
   std::string symbols;
   for (const auto& [name, value] : v.symbols) symbols += ", " + name + " = " + std::to_string(value);
-  const std::string through = " (" + to_text(v.kind) + " through " + instance_text(v.array, v.element) + symbols + ")";
+  const std::string taken = v.taker.empty() ? "" : ", whose place " + instance_text(v.array, v.taker) + " takes";
+  const std::string through = " (" + to_text(v.kind) + " through " + instance_text(v.array, v.element) + taken + symbols + ")";
   const std::string a = instance_text(v.source, v.source_instance);
   const std::string b = instance_text(v.sink, v.sink_instance);
   if (v.question == "order") return a + " must run before " + b + through;

@@ -173,7 +173,11 @@ class Instrumented {
   }
 
   Watched watched(const std::string& name, const std::vector<std::int64_t>& instance) const {
-    return {witness_.copies.count(name) ? schedule_.find(name) : stands_for(schedule_, name), instance, {}, {}};
+    const int s = witness_.copies.count(name) ? schedule_.find(name) : stands_for(schedule_, name);
+    // The original order has no iterations for which a statement is computed again: their values stand in front.
+    const std::size_t own = s < 0 ? instance.size() : schedule_.statement(s).iterators.size();
+    const std::size_t in_front = instance.size() > own ? instance.size() - own : 0;
+    return {s, {instance.begin() + static_cast<std::ptrdiff_t>(in_front), instance.end()}, {}, {}};
   }
 
   int add(const Probe& probe, const Watched& w) {
@@ -288,15 +292,19 @@ void fill(const Schedule& original, const Schedule& refused, const Violation& v,
   }
   const bool carried = v.question != "order" && v.question != "storage";
   replay->sizes = sizes_of(*original.scop, v);
-  replay->order_changes = v.question != "storage";
+  replay->order_changes = v.question != "storage" && v.taker.empty();
   replay->lost_update = carried && v.kind == DependenceKind::kReduction;
   replay->seen = v.kind == DependenceKind::kAnti ? Replay::Seen::kSource
                  : v.kind == DependenceKind::kOutput || (carried && v.kind == DependenceKind::kReduction) ? Replay::Seen::kLast
                                                                                                           : Replay::Seen::kSink;
   if (v.question == "order" && v.kind == DependenceKind::kReduction) replay->seen = Replay::Seen::kLast;
   const std::vector<std::string> names = {v.array, witness.array};
-  replay->both_touch = touches(refused.statement(refused.find(v.source)), v.source_instance, replay->sizes, names, v.element) &&
-                       touches(refused.statement(refused.find(v.sink)), v.sink_instance, replay->sizes, names, v.element);
+  const bool written_twice = v.kind == DependenceKind::kOutput;
+  const std::vector<std::int64_t>& other_element = v.taker.empty() ? v.element : v.taker;
+  replay->both_touch = touches(refused.statement(refused.find(v.source)), v.source_instance, replay->sizes, names,
+                               written_twice ? other_element : v.element) &&
+                       touches(refused.statement(refused.find(v.sink)), v.sink_instance, replay->sizes, names,
+                               written_twice ? v.element : other_element);
   Schedule other = refused;
   if (carried && !replay->lost_update) turn_carrying_loop(other, v);
   other.tree = without_marks(other.tree);

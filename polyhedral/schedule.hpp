@@ -17,7 +17,8 @@ namespace facet {
 //               `reader` the copy is the whole array's, padding included, and serves that statement alone
 // Element e of the array is element (e - offset) of a buffer of extents `sizes`, in the dimension order `order`, the innermost
 // `inner[d]` of dimension d split off and placed last (packed tiles); `pad[d]` elements stay free after each run of dimension
-// d, so that what lies below each other falls into different banks or cache sets.
+// d, so that what lies below each other falls into different banks or cache sets. `fold[d]` places serve dimension d in turns:
+// element e lies in place e mod fold.
 struct StorageMap {
   enum class Kind { kContract, kPromote };
   Kind kind = Kind::kContract;
@@ -30,8 +31,12 @@ struct StorageMap {
   std::vector<int> order;           // buffer dimension -> array dimension
   std::vector<std::int64_t> inner;  // per array dimension, 0: not split
   std::vector<std::int64_t> pad;    // per array dimension; empty: none
+  std::vector<std::int64_t> fold;   // per array dimension, 0: not folded; empty: none is
   int copy_in = -1, copy_out = -1;  // statement numbers
   int reader = -1;                  // statement number
+
+  void fold_to(const std::vector<std::int64_t>& places);  // 0: as many as the dimension has
+  std::int64_t folded(std::size_t dimension) const { return dimension < fold.size() ? fold[dimension] : 0; }
 };
 
 struct Schedule {

@@ -37,6 +37,7 @@ struct Statement {
   std::optional<ReduceKind> update;  // target = target OP value
   Access write;
   std::vector<Access> reads;  // not the update's read of its own target
+  int repeats = 0;            // leading iterators that say for which iteration it is computed again (compute_at)
   Place place;
 };
 

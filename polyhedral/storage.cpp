@@ -177,6 +177,38 @@ void follow_scalars(Schedule& next) {
       m.at = common_loop(next, m.array);
 }
 
+namespace {
+
+bool uses(const Statement& st, const std::string& array) {
+  return st.target == array || std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+}
+
+bool has_strays(const Schedule& schedule, const StorageMap& m) {
+  const TreePtr at = find_loop(schedule.tree, m.at);
+  const auto outside = [&](int s) { return !at || !contains(at, s); };
+  const std::vector<int> all = statements_of(schedule.tree);
+  if (std::none_of(all.begin(), all.end(), [&](int s) { return outside(s) && uses(schedule.statement(s), m.array); }))
+    return false;
+  return std::none_of(schedule.dependences->begin(), schedule.dependences->end(),
+                      [&](const Dependence& d) { return d.array == m.array && outside(d.source) != outside(d.sink); });
+}
+
+}  // namespace
+
+void follow_strays(Schedule& next) {
+  for (StorageMap& m : next.storage) {
+    if (m.kind != StorageMap::Kind::kContract || m.sizes.empty() || m.at < 0 || !has_strays(next, m)) continue;
+    StorageMap moved = contracted(next, m.array, common_loop(next, m.array));
+    moved.buffer = m.buffer;
+    moved.space = m.space;
+    moved.order = m.order;
+    moved.inner = m.inner;
+    moved.pad = m.pad;
+    moved.fold_to(m.fold);
+    m = std::move(moved);
+  }
+}
+
 std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next) {
   for (std::size_t i = 0; i < next.storage.size(); ++i) {
     StorageMap& m = next.storage[i];
@@ -187,12 +219,20 @@ std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next) {
     if (part.is_null()) continue;  // torn from its users: the judgement says so
     const std::vector<BoxDimension> box = box_hull(part);
     for (std::size_t d = 0; d < box.size(); ++d) {
+      if (m.folded(d) > 0) continue;
       if (!box[d].size && m.kind == StorageMap::Kind::kPromote) return m.array;
       m.sizes[d] = box[d].size ? idx(*box[d].size) : next.scop->arrays.at(m.array).extents[d];
       m.offsets[d] = box[d].size ? *box[d].offset : zero_aff(part);
     }
   }
   return std::nullopt;
+}
+
+bool keeps_flows(const Schedule& schedule, const std::string& array, int at) {
+  return std::none_of(schedule.dependences->begin(), schedule.dependences->end(), [&](const Dependence& d) {
+    return d.array == array && (d.kind == DependenceKind::kFlow || d.kind == DependenceKind::kReduction) &&
+           crossing(schedule, d, at);
+  });
 }
 
 StorageMap contracted(const Schedule& schedule, const std::string& array, int at) {

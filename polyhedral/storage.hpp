@@ -24,10 +24,16 @@ isl::map footprint(const Schedule& schedule, const std::string& array, int at);
 // Block-scope scalars (a contracted array without sizes: one element an iteration of `at`) live where a step has moved their
 // accesses: at the innermost loop around all of them.
 void follow_scalars(Schedule& next);
+// Contracted arrays some of whose users have left the loop without sharing a value with those inside: they live in the
+// innermost loop around all of them.
+void follow_strays(Schedule& next);
 
 // Fits the boxes of `next` whose surrounding loops differ from `before`: their offsets are functions of these loops' values.
 // Names the array whose promoted part has no constant size any more.
 std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next);
+
+// Does every value of the array stay inside the iteration of loop `at` (-1: the whole group) that makes it?
+bool keeps_flows(const Schedule& schedule, const std::string& array, int at);
 
 // The array shrunk to the box that the footprint below loop `at` needs; a dimension without a constant size keeps its extent.
 StorageMap contracted(const Schedule& schedule, const std::string& array, int at);

@@ -10,15 +10,23 @@
 // all miss at once: rows of a tile lie far apart, which no hardware prefetcher foresees. Their places are asked for before the
 // loop. Only arrays of the caller and of the workspace, and only places known before the loop. A prefetch never faults and
 // changes nothing, so it needs no proof. On two cores of a Sapphire Rapids a product of 1024 cubed gained 14 %.
+//
+// The loop itself walks panels that the program packed, whole lines an iteration and each once: they are asked for some
+// iterations ahead, beyond the panel's end too, where the next one begins. Products of 1024 cubed gained another 5 %, of 2048
+// cubed 7 %: panels come from L3, and the hardware's prefetcher ends at every page.
 #include "codegen/passes/lanes.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace facet::passes {
 
 namespace {
 
 constexpr std::int64_t kMostPlaces = 64;  // lines of a tile; a whole row would push out what is being used
+constexpr std::int64_t kAhead = 10;       // iterations: of 12 to 14 cycles in a register tile, L2's latency several times
+constexpr std::int64_t kWorkALine = 4;    // named values that are computed beside a line asked for
+constexpr std::int64_t kLine = 64;        // bytes
 
 // An upper bound of the loop's iterations; kMostPlaces + 1 where none is a constant.
 std::int64_t most_trips(const For& f) {
@@ -68,7 +76,7 @@ class Prefetching {
       if (f && f->kind == LoopKind::kSerial && sets_vectors(f->body) && !stores(f->body)) {
         const LoopList ahead = places(block, i + 1);
         out.insert(out.end(), ahead.begin(), ahead.end());
-        out.push_back(block[i]);
+        out.push_back(with_panels(*f));
         continue;
       }
       out.push_back(rebuild(
@@ -79,6 +87,56 @@ class Prefetching {
 
  private:
   Context& context_;
+
+  // The loop, its panels' lines asked for kAhead iterations before.
+  LoopPtr with_panels(const For& f) const {
+    For loop = f;
+    const std::set<std::string> inside = introduced_names(f.body);
+    LoopList lines;
+    std::vector<Access> seen;
+    for (const Access& a : accesses_of(f.body)) {
+      const auto near = [&](const Access& b) { return on_line_of(a, b); };
+      if (!is_panel(a, f, inside) || std::any_of(seen.begin(), seen.end(), near)) continue;
+      seen.push_back(a);
+      std::vector<ExprPtr> later;
+      for (const ExprPtr& e : a.subscripts)
+        later.push_back(to_expr(to_linear(facet::substitute(e, {{f.iterator, idx_add(index(f.iterator), idx(kAhead))}}))));
+      lines.push_back(make_loop(Prefetch{a.buffer, later}));
+    }
+    std::int64_t work = 0;
+    walk_nodes(f.body, [&](const LoopPtr& n) { work += as<Set>(n) != nullptr; });
+    if (f.step == 1 && work >= kWorkALine * static_cast<std::int64_t>(lines.size()))
+      loop.body.insert(loop.body.begin(), lines.begin(), lines.end());
+    return make_loop(std::move(loop));
+  }
+
+  // A vector of an array that the program laid out for itself, of which an iteration reads at least a line further on.
+  bool is_panel(const Access& a, const For& f, const std::set<std::string>& inside) const {
+    const Buffer* buffer = context_.find(a.buffer);
+    const bool own = buffer && (buffer->role == BufferRole::kWorkspace || buffer->role == BufferRole::kLocal);
+    if (!own || !buffer->strides.empty() || a.lanes == 1 || a.lane_stride != 1 || a.mask || a.padded) return false;
+    std::int64_t elements = 1, advance = 0;
+    for (std::size_t d = a.subscripts.size(); d-- > 0;) {
+      const ExprPtr& e = a.subscripts[d];
+      if (e->lanes > 1 || mentions_any(e, inside) || !accesses_of(e).empty()) return false;
+      const std::int64_t step = to_linear(e).coefficient_of(f.iterator);
+      if (step == 0 && mentions(e, f.iterator)) return false;
+      advance += step * elements;
+      std::int64_t extent = 0;
+      if (step != 0 && advance * size_bytes(buffer->dtype) >= kLine) return true;
+      if (!constant_value(buffer->extents[d], &extent)) return false;
+      elements *= extent;
+    }
+    return false;
+  }
+
+  static bool on_line_of(const Access& a, const Access& b) {
+    if (a.buffer != b.buffer || a.subscripts.size() != b.subscripts.size()) return false;
+    for (std::size_t d = 0; d + 1 < a.subscripts.size(); ++d)
+      if (!same(a.subscripts[d], b.subscripts[d])) return false;
+    const Linear apart = difference(a.subscripts.back(), b.subscripts.back());
+    return apart.is_constant() && std::abs(apart.constant) * static_cast<std::int64_t>(size_bytes(a.type)) < kLine;
+  }
 
   // Where the block stores from `first` on, up to the next loop that computes in named values.
   LoopList places(const LoopList& block, std::size_t first) const {

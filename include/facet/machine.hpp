@@ -27,6 +27,10 @@ struct CpuMachine {
   double peak_f32_gflop_s = 0;     // one core, measured; 0 is not measured yet
   double copy_gb_s = 0;            // all allowed cores, read + write, measured
   double thread_start_us = 5;
+  double load_cost = 0.25;  // of a multiply-add: what a load beside it takes; cores that its power slows down lose clock
+  int tlb_pages = 1536;     // pages of page_bytes that the tables of addresses hold
+  std::int64_t page_bytes = 4096;
+  double page_walk_ns = 20;  // beyond them
 };
 
 struct GpuMachine {

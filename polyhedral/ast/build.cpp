@@ -241,7 +241,12 @@ class Builder {
     std::vector<ExprPtr> slow, fast;
     for (const int d : m.order) {
       const std::size_t k = static_cast<std::size_t>(d);
-      const ExprPtr e = idx_sub(subscripts[k], expr_of(m.offsets[k], outer));
+      // Of a legal contraction nothing else is touched in one iteration.
+      const bool one = m.kind == StorageMap::Kind::kContract && m.sizes[k]->op == Op::kLiteral && m.sizes[k]->int_value == 1;
+      const std::int64_t places = m.folded(k);
+      const ExprPtr e = places > 0 ? idx_mod(subscripts[k], places)
+                        : one      ? idx(0)
+                                   : idx_sub(subscripts[k], expr_of(m.offsets[k], outer));
       if (m.inner[k] > 0) {
         slow.push_back(idx_floordiv(e, m.inner[k]));
         fast.push_back(idx_mod(e, m.inner[k]));
@@ -264,13 +269,23 @@ class Builder {
     return expr_of(member.as_aff(), instance);
   }
 
+  // A step may have left an array without anybody who writes or reads it.
+  bool is_touched(const std::string& array) const {
+    const std::vector<int> all = statements_of(schedule_.tree);
+    return std::any_of(all.begin(), all.end(), [&](int s) {
+      const Statement& st = schedule_.statement(s);
+      return st.target == array ||
+             std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+    });
+  }
+
   std::vector<Buffer> workspace() const {
     std::vector<Buffer> list;
     for (const auto& [name, a] : schedule_.scop->arrays) {
       const bool contracted =
           std::any_of(schedule_.storage.begin(), schedule_.storage.end(),
                       [&, key = name](const StorageMap& m) { return m.array == key && m.kind == StorageMap::Kind::kContract; });
-      if (a.external || contracted) continue;
+      if (a.external || contracted || !is_touched(name)) continue;
       Buffer b;
       b.name = name;
       b.dtype = a.dtype;

@@ -113,6 +113,12 @@ std::optional<unsigned> only_dimension(const isl::pw_aff& f) {
   return plain ? found : std::nullopt;
 }
 
+isl::map simple_hull(const isl::map& map) {
+  isl_map* joined = isl_map_coalesce(map.copy());
+  if (isl_map_n_basic_map(joined) == 1) return isl::manage(joined);
+  return isl::manage(isl_map_from_basic_map(isl_map_unshifted_simple_hull(joined)));
+}
+
 isl::set with_tuple(const isl::set& set, const std::string& name) {
   return isl::manage(isl_set_set_tuple_name(set.copy(), name.c_str()));
 }
@@ -120,6 +126,11 @@ isl::set with_tuple(const isl::set& set, const std::string& name) {
 isl::pw_aff with_domain_tuple(const isl::pw_aff& f, const std::string& name) {
   isl_id* id = isl_id_alloc(isl_context().get(), name.c_str(), nullptr);
   return isl::manage(isl_pw_aff_set_tuple_id(f.copy(), isl_dim_in, id));
+}
+
+isl::pw_aff with_leading_dimensions(const isl::pw_aff& f, unsigned count, const std::string& tuple) {
+  const isl::pw_aff wider = isl::manage(isl_pw_aff_insert_dims(f.copy(), isl_dim_in, 0, count));
+  return with_domain_tuple(wider, tuple);
 }
 
 isl::map with_domain_tuple(const isl::map& map, const std::string& name) {

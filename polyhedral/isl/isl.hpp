@@ -113,6 +113,9 @@ isl::pw_aff multiply(const isl::pw_aff& f, std::int64_t factor);
 isl::pw_aff add_constant(const isl::pw_aff& f, std::int64_t value);
 isl::pw_aff output_dimension(const isl::set& domain, unsigned position);  // { S[i] -> [i_position] }
 
+// One polyhedron around all pairs, without new constraints: as large as the union or larger.
+isl::map simple_hull(const isl::map& map);
+
 isl::aff zero_aff(const isl::map& over_domain_of);                    // { [outer] -> [0] }
 isl::set flat_domain(const isl::map& map, const std::string& tuple);  // { [o] -> A[e] } as { tuple[o.., e..] }
 
@@ -134,6 +137,8 @@ isl::set fix_parameter(const isl::set& context, const std::string& name, std::in
 isl::set with_tuple(const isl::set& set, const std::string& name);
 isl::pw_aff with_domain_tuple(const isl::pw_aff& f, const std::string& name);
 isl::map with_domain_tuple(const isl::map& map, const std::string& name);
+// { S[i] -> [f] } as { tuple[o.., i] -> [f] } with `count` dimensions in front.
+isl::pw_aff with_leading_dimensions(const isl::pw_aff& f, unsigned count, const std::string& tuple);
 isl::set fix_dimension(const isl::set& set, unsigned position, std::int64_t value);
 
 // { S[i] -> [values...] } on `domain`.

@@ -2,15 +2,15 @@
 //
 // For  C[..] += A[..] * B[..]  in any index order, whatever produced it (matmul, einsum, convolution, equation, loop nest):
 //
-//     A.packed.copy, B.packed.copy            whole operands, panels of mr rows and nr columns, padding included; on threads
-//     for P                                   the loop shared out to threads: blocks of i, or an outer loop of the larger side
+//     B.packed.copy                           whole operands, panels of nr columns, padding included; on threads
+//     for P                                   the threads' loop: blocks of j or i, or an outer loop of the larger side
 //       for batch, further loops of m and n
 //         for jr, ir                          register tiles; the panel of B is met by all row tiles of the block
-//           C.tile = 0;  for k..  C.tile[mr, nr] += A.packed * B.packed
+//           C.tile = 0;  for k..  C.tile[mr, nr] += A * B.packed
 //           consumers of C, element by element, or the store of C
 //
-// The reduction is not cut while a panel of B and one of A fit into L2: its loads then come from L2 at a rate that it has
-// (nr values per mr * nr / lanes multiply-adds), and C is written once. A deeper one accumulates in C, block by block of k.
+// The reduction is cut only where contraction_walk.cpp says so: C is then written once. Else it accumulates in C, block by
+// block of k, and where every thread has panels of its own they are packed just before use.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -48,7 +48,7 @@ class ContractionPlan {
     bytes_ = size_bytes(now().statement(statement).value->type);
     for (const Contraction& choice : choices) {
       const ContractionSize size = size_of(choice, now().statement(statement), planner_.model());
-      const ContractionTile tile = choose_tile(cpu(), bytes_, size, access_of(choice));
+      const ContractionTile tile = choose_tile(cpu(), bytes_, size, access_of(choice), planner_.threads());
       // Across only where that gains: among equals, whole lines are stored.
       if (tile.rate * (choice.across ? 1 : kAlong) <= tile_.rate * (c_.across ? 1 : kAlong)) continue;
       c_ = choice;
@@ -64,16 +64,15 @@ class ContractionPlan {
       return planner_.decline(
           "tile", subject,
           "too small for a register tile: m " + text(size_.m) + ", n " + text(size_.n) + ", k " + text(size_.k));
-    deep_ = size_.k * static_cast<double>((tile_.mr + tile_.nr) * bytes_) > 0.75 * static_cast<double>(l2());
-    computed_here_ = !deep_ && has_plain_nest();
+    walk_ = choose_walk(cpu(), bytes_, size_, tile_, row_bytes(c_, *now().scop, planner_.model()), planner_.threads());
+    computed_here_ = walk_.k_block == 0 && has_plain_nest(now(), statement_);
     if (computed_here_) join_consumers();
     choose_order();
     if (!make_nest(subject)) return;
     if (computed_here_) keep_result_in_tile();
     mark_tile();
     cut_triangle();
-    const std::string cut = order_.front() == c_.i + "t" ? c_.i : order_.front() == c_.j + "t" ? c_.j : "";
-    pack_operands(planner_, {c_, size_, tile_, name_, cut.empty() ? "" : cut + "t", cut, block_, order_, patch_loop_});
+    pack_operands(planner_, {c_, size_, tile_, name_, blocks(), row_tiles(), patch_loop_});
     if (planner_.threads() > 1 && size_.m * size_.n * size_.k * size_.batch > kThreadsFrom)
       planner_.attempt(make_step("parallelize", {{"statement", arg(name_)}, {"loop", arg(order_.front())}}), "parallel",
                        "loop " + order_.front() + " of " + name_, "blocks of the larger side on threads");
@@ -87,17 +86,15 @@ class ContractionPlan {
   std::int64_t bytes_ = 4;
   ContractionSize size_;
   ContractionTile tile_;
-  bool deep_ = false;           // the reduction is cut into blocks
+  ContractionWalk walk_;
   bool computed_here_ = false;  // C starts in this nest: it can live in a tile
   Names order_;                 // the loops down to the register tiles
   std::vector<Step> cuts_;      // the cache tiles among them
-  std::int64_t block_ = 0;      // of the threads' loop where it is one of them
   std::string block_text_;
   std::string patch_loop_;  // the blocks that A's windows are copied for
 
   const Schedule& now() const { return planner_.schedule(); }
   const CpuMachine& cpu() const { return planner_.options().machine.cpu; }
-  std::int64_t l2() const { return second_cache_bytes(cpu()); }
   static std::string text(double x) { return std::to_string(static_cast<long>(x)); }
 
   double extent(const std::string& name) const {
@@ -105,26 +102,8 @@ class ContractionPlan {
     return planner_.model().extent(statement_, static_cast<std::size_t>(std::find(all.begin(), all.end(), name) - all.begin()));
   }
 
-  double product(const Names& names) const {
-    double n = 1;
-    for (const std::string& name : names) n *= extent(name);
-    return n;
-  }
-
   Step tile_step(const std::string& loop, std::int64_t size, const std::string& suffix) const {
     return tile_loop(name_, loop, size, loop + suffix);
-  }
-
-  // The nest that holds the statement, its shared loops walking exactly C: { init; for k S } and nothing else.
-  bool has_plain_nest() const {
-    const Statement& s = now().statement(statement_);
-    TreePtr t = loops_around(now().tree, statement_).front();
-    std::size_t depth = 0;
-    for (; t->kind == Tree::Kind::kLoop; t = t->children[0]) ++depth;
-    if (depth != s.subscripts.size() || t->kind != Tree::Kind::kSequence || t->children.size() != 2) return false;
-    const TreePtr& first = t->children[0];
-    return first->kind == Tree::Kind::kLeaf && now().statement(first->statement).target == s.target &&
-           !now().statement(first->statement).update && contains(t->children[1], statement_);
   }
 
   // Its loops in the order of C's, when the nest computes one element of the consumer from the same element of what the
@@ -192,44 +171,67 @@ class ContractionPlan {
     std::rotate(longest, longest + 1, c_.k.end());
   }
 
-  // The loop for the threads comes first: of the larger side, so that the smaller operand is what every thread walks.
+  // The loop for the threads comes first: in a plain nest blocks of i or j, else an outer loop of the larger side.
   void choose_order() {
     const bool rows = size_.m >= size_.n;
     const Names m_rest = without(c_.m, c_.i), n_rest = without(c_.n, c_.j);
-    const std::int64_t in_cache = rows_in_cache(cpu(), bytes_, std::min(size_.k, block_of_k()), tile_.mr);
-    const std::int64_t columns_in_cache = rows_in_cache(cpu(), bytes_, std::min(size_.k, block_of_k()), tile_.nr);
     std::string first = rows ? best_outer(m_rest) : best_outer(n_rest);
     if (first.empty()) first = best_outer(c_.batch);
-    if (rows && choose_patches(first, in_cache)) return;
+    if (rows && choose_patches(first)) return;
     Names blocks;
-    if (first.empty() && rows) {
-      first = c_.i + "t";
-      block_ = shared_block(size_.i, in_cache, tile_.mr, planner_.threads());
-      cut(c_.i, block_);
-    } else if (first.empty()) {
-      first = c_.j + "t";
-      block_ = shared_block(size_.j, columns_in_cache, tile_.nr, planner_.threads());
-      cut(c_.j, block_);
+    if (first.empty()) {
+      first = (walk_.columns ? c_.j : c_.i) + "t";
+      cut(walk_.columns ? c_.j : c_.i, walk_.thread_block);
     }
-    if (first != c_.i + "t" && size_.i > 1.5 * static_cast<double>(in_cache)) {
-      cut(c_.i, block_ > 0 ? std::max(in_cache / 2 / tile_.mr * tile_.mr, tile_.mr) : in_cache);  // beside a block of B
+    if (first != c_.i + "t" && walk_.rows > 0) {
+      cut(c_.i, walk_.rows);
       blocks = {c_.i + "t"};
     }
+    if (first == c_.j + "t" && computed_here_ && blocks.empty() &&
+        !walks_dimension(*c_.a, c_.i)) {  // one panel for all windows
+      order_ = Names{first} + c_.batch + n_rest + Names{c_.j + "r"} + m_rest + Names{c_.i + "r"};
+      return;
+    }
     const Names outer = without(c_.batch + (rows ? m_rest + blocks + n_rest : n_rest + m_rest + blocks), first);
-    order_ = Names{first} + outer + Names{c_.j + "r", c_.i + "r"};
+    const Names tiles = walk_.along_rows ? Names{c_.i + "r", c_.j + "r"} : Names{c_.j + "r", c_.i + "r"};
+    order_ = Names{first} + outer + tiles;
+  }
+
+  // Parts of operands that one iteration of a loop uses alone: the rows of the threads' block; a panel of columns that is met
+  // once.
+  std::vector<PackedBlock> blocks() const {
+    const double depth = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
+    const bool by_columns = order_.front() == c_.j + "t";
+    if (order_.front() == c_.i + "t") return {{c_.i + "t", c_.i, walk_.thread_block, depth}};
+    if (by_columns && (!walk_.along_rows || order_.back() == c_.i + "r") && met_once())
+      return {{c_.j + "r", c_.j, tile_.nr, depth}};
+    return {};
+  }
+
+  // Does nothing run between the blocks of columns and their panels?
+  bool met_once() const {
+    const auto panels = std::find(order_.begin(), order_.end(), c_.j + "r");
+    return std::all_of(order_.begin() + 1, panels,
+                       [&](const std::string& l) { return std::count(c_.m.begin(), c_.m.end(), l) > 0 && extent(l) == 1; });
+  }
+
+  // Tiles that meet a panel of B on one thread.
+  double row_tiles() const {
+    const double tiles = size_.m / static_cast<double>(tile_.mr);
+    return order_.front() == c_.i + "t" ? tiles / planner_.threads() : tiles;
   }
 
   // The windows of a convolution: blocks of rows whose part of A fits into L2, met by one panel of B after another.
-  bool choose_patches(const std::string& first, std::int64_t rows_in_cache) {
-    if (!computed_here_ || !std::count(c_.m.begin(), c_.m.end(), first)) return false;
-    if (size_.i > 1.5 * static_cast<double>(rows_in_cache)) return false;
-    const std::optional<Patches> patches = patches_of(c_, now().statement(statement_), planner_.model(), first,
-                                                      0.5 * static_cast<double>(l2()), planner_.threads());
-    if (!patches) return false;
-    cut(patches->inside[0], patches->rows);
-    patch_loop_ = patches->inside[0] + "t";
-    order_ = patches->outside + Names{patch_loop_} + c_.batch + without(c_.n, c_.j) + Names{c_.j + "r"} + patches->inside +
-             Names{c_.i + "r"};
+  bool choose_patches(const std::string& first) {
+    if (!computed_here_ || walk_.rows > 0 || !std::count(c_.m.begin(), c_.m.end(), first)) return false;
+    const double most = 0.5 * static_cast<double>(second_cache_bytes(cpu()));
+    const std::optional<Patches> p =
+        patches_of(c_, now().statement(statement_), planner_.model(), first, most, planner_.threads());
+    if (!p) return false;
+    cut(p->inside[0], p->rows);
+    patch_loop_ = p->inside[0] + "t";
+    order_ =
+        p->outside + Names{patch_loop_} + c_.batch + without(c_.n, c_.j) + Names{c_.j + "r"} + p->inside + Names{c_.i + "r"};
     return true;
   }
 
@@ -243,8 +245,6 @@ class ContractionPlan {
     cuts_.push_back(tile_step(loop, size, "t"));
     block_text_ += ", " + loop + " in blocks of " + std::to_string(size);
   }
-
-  double block_of_k() const { return deep_ ? 0.5 * static_cast<double>(l2() / ((tile_.mr + tile_.nr) * bytes_)) : size_.k; }
 
   std::string description() const {
     return std::to_string(tile_.mr) + " x " + std::to_string(tile_.nr) + " in registers" + block_text_;
@@ -292,9 +292,9 @@ class ContractionPlan {
       return steps;
     }
     Names around = order_;
-    if (deep_) {
-      const std::int64_t block = static_cast<std::int64_t>(block_of_k() * extent(reduction.back()) / size_.k);
-      steps.push_back(tile_step(reduction.back(), std::max<std::int64_t>(block, 64), "t"));
+    if (walk_.k_block > 0) {
+      const double block = static_cast<double>(walk_.k_block) * extent(reduction.back()) / size_.k;
+      steps.push_back(tile_step(reduction.back(), std::max<std::int64_t>(static_cast<std::int64_t>(block), 64), "t"));
       around.insert(around.begin() + 1, reduction.back() + "t");
     }
     steps.push_back(
@@ -306,7 +306,7 @@ class ContractionPlan {
   void keep_result_in_tile() {
     const std::string array = now().statement(statement_).target;
     const Array& a = now().scop->arrays.at(array);
-    ArgumentMap contract{{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(c_.i + "r")}};
+    ArgumentMap contract{{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(order_.back())}};
     if (c_.across) contract["layout"] = arg(ArgumentMap{{"order", arg(tile_order())}});
     ArgumentMap promote = contract;
     promote["memory"] = arg(std::string("registers"));
@@ -329,7 +329,7 @@ class ContractionPlan {
 
   // Lanes for every statement of the tile, unrolled rows for those that keep it in registers.
   void mark_tile() {
-    const TreePtr tile = find_loop(now().tree, statement_, c_.i + "r");
+    const TreePtr tile = find_loop(now().tree, statement_, order_.back());
     for (const int s : statements_of(tile)) {
       const Statement& st = now().statement(s);
       const bool computes = st.target == now().statement(statement_).target && st.kind != StatementKind::kCopy;

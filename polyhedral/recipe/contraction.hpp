@@ -26,6 +26,8 @@ struct ContractionSize {
   double i = 1, j = 1;         // the tile's loops
   double m = 1, n = 1, k = 1;  // all loops of the kind
   double batch = 1;
+
+  bool plain() const { return m <= i && n <= j && batch <= 1; }  // i, j and the reduction only
 };
 
 struct ContractionTile {
@@ -60,9 +62,28 @@ struct TileAccess {
 };
 TileAccess access_of(const Contraction& c);
 
-// The register tile of the highest modelled rate.
+// The register tile of the highest modelled rate, the threads' shares of its rows or columns included.
 ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
-                            const TileAccess& access = {});
+                            const TileAccess& access = {}, int threads = 1);
+
+// How a nest walks its tiles.
+struct ContractionWalk {
+  bool columns = true;            // threads share out j, else i
+  std::int64_t thread_block = 0;  // of that loop: one block a thread, or more where the cache asks for it
+  std::int64_t rows = 0;          // of i that stay in cache while the columns pass; 0: all
+  std::int64_t k_block = 0;       // of the reduction; 0: all of it
+  bool along_rows = false;        // tiles follow each other along C's rows
+};
+
+// Does the nest that holds the statement have shared loops that walk exactly C: { init; for k S } and nothing else?
+bool has_plain_nest(const Schedule& schedule, int statement);
+
+// The bytes from one iteration of the reduction's innermost loop to the next in B.
+double row_bytes(const Contraction& c, const Scop& scop, const Model& model);
+
+// The walk of a nest of the loops i, j and the reduction. `row_bytes`: from one k to the next in B.
+ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
+                            const ContractionTile& tile, double row_bytes, int threads);
 
 // tile of one loop.
 Step tile_loop(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name);
@@ -84,18 +105,24 @@ std::int64_t second_cache_bytes(const CpuMachine& cpu);
 // The size of blocks of a loop of `extent`, a multiple of `unit` and about `most`, that the threads share out best.
 std::int64_t shared_block(double extent, std::int64_t most, std::int64_t unit, int threads);
 
-// The operands of the nest that computes `statement` in tiles of `tile` move to packed buffers where that pays. `block`: the
-// loop of the threads' blocks and the operand's axis that it cuts, "" for none; that operand is packed block by block, or
-// panel by panel.
+// A loop of which every iteration uses a part of an operand that no other does: `size` of the operand's `axis`, `depth` of the
+// reduction.
+struct PackedBlock {
+  std::string loop, axis;
+  std::int64_t size = 0;
+  double depth = 0;
+};
+
+// The operands of the nest that computes `statement` in tiles of `tile` move to packed buffers where that pays, block by block
+// where there is one.
 struct PackedNest {
   const Contraction& contraction;
   const ContractionSize& size;
   const ContractionTile& tile;
   std::string statement;
-  std::string block_loop, block_axis;
-  std::int64_t block_size = 0;
-  std::vector<std::string> around;  // the loops down to the register tiles, that of the rows innermost
-  std::string patch_loop;           // blocks of A's windows, each of which fits into L2; "": none
+  std::vector<PackedBlock> blocks;
+  double row_tiles = 1;    // that use a panel of B on one thread
+  std::string patch_loop;  // blocks of A's windows, each of which fits into L2; "": none
 };
 void pack_operands(GroupPlanner& planner, const PackedNest& nest);
 

@@ -2,21 +2,20 @@
 //
 //     A whole operand, before the nest, on threads            B.packed.copy;  for jt .. { .. B_packed .. }
 //     the block of one thread's iteration, in its own L2      for jt { B.tile.copy;  .. B_tile .. }
-//     one panel, in L1                                        for jt { for jr { B.tile.copy;  for ir .. B_tile .. } }
 //
-// The second form takes the operand that the threads' blocks cut: nobody else needs the block, and what is written once and
-// read soon never leaves the cache. The third is the first choice where each panel is met once by the loops around. Panels of
-// mr rows or nr columns, slowest the loops outside the tile, then the panels, the reduction's loops and the place in the panel.
-// An operand that few tiles use is left where it is, unless its elements lie apart along the lanes: each vector would be
-// gathered once for each tile.
+// The second form takes the operand of which the blocks of a loop use each their own part: what is written once and read soon
+// never leaves the cache. Panels of mr rows or nr columns, slowest the loops outside the tile, then the panels, the reduction's
+// loops and the place in the panel.
+//
+// A, whose elements the tile broadcasts, is packed only where they lie apart along the reduction: rows are as good as a panel,
+// and packing them cost 5 to 10 % of a product of 256 to 1024 cubed (two Sapphire Rapids cores). B is left where it is when few
+// tiles use its columns, unless its elements lie apart along the lanes: each vector would be gathered once for each tile.
 //
 // The copy goes through the packed buffer in order where lanes are contiguous on both sides. Else it walks blocks: of the
 // panel and of the reduction's loops along the operand's lines, or where these belong to another loop, of one line along that
 // and the innermost reduction loop, so that every line of both sides is in L1 until it has been used up.
 #include <algorithm>
 #include <numeric>
-
-#include "facet/expr_facts.hpp"
 
 #include "polyhedral/recipe/contraction.hpp"
 
@@ -29,6 +28,7 @@ using Names = std::vector<std::string>;
 constexpr std::int64_t kCopyBlock = 256;  // of a panel of 14 four-byte rows: 14 KiB, well inside L1
 constexpr std::int64_t kLineBlock = 16;   // a line of four-byte elements, two of eight-byte ones
 constexpr double kNever = 1e18;
+constexpr double kRowTiles = 16;            // that pay for packing a panel which is near
 constexpr double kCopyThreadsFrom = 32768;  // elements of a copy that earn the threads' start-up
 
 Names operator+(Names a, const Names& b) {
@@ -62,18 +62,12 @@ class Packing {
   }
 
   void run() {
-    const std::string panels = panel_loop();
-    at_ = !panels.empty() && fits(promotion(panels, "l1"), panel_bytes())          ? panels
-          : of_patches() && fits(promotion(nest_.patch_loop, "l2"), block_bytes()) ? nest_.patch_loop
-          : in_block() && fits(promotion(nest_.block_loop, "l2"), block_bytes())   ? nest_.block_loop
-                                                                                   : "";
+    at_ = of_patches() ? nest_.patch_loop : block() ? block()->loop : "";
+    if (!at_.empty() && !fits(promotion())) at_ = "";
     const std::string why =
-        !plain_ ? "laid out with its padding and room for whole tiles" + std::string(at_.empty() ? "" : ", block by block")
-                : "packed in panels of " + std::to_string(panel_) +
-                      (at_.empty()     ? ""
-                       : at_ == panels ? ", one by one"
-                                       : ", block by block");
-    if (!planner_.attempt(promotion(at_, at_ == panels ? "l1" : "l2"), "promotion", "array " + operand_.name, why)) return;
+        (!plain_ ? "laid out with its padding and room for whole tiles" : "packed in panels of " + std::to_string(panel_)) +
+        (at_.empty() ? "" : ", block by block");
+    if (!planner_.attempt(promotion(), "promotion", "array " + operand_.name, why)) return;
     copy_ = now().copies.back().name;
     shape();
     if (at_.empty()) share();
@@ -88,31 +82,19 @@ class Packing {
   Names dims_;
   bool plain_;
   Names outside_, inside_;
-  std::string copy_, at_;
+  std::string copy_;
+  std::string at_;  // the loop whose iterations copy their own part; "": the whole operand before the nest
 
   const Schedule& now() const { return planner_.schedule(); }
 
-  // Does every block of the threads' loop use a part of the operand that no other does, and that L2 holds?
-  bool in_block() const {
-    if (!plain_ || axis_ != nest_.block_axis || !outside_.empty()) return false;
-    const double bytes = static_cast<double>(nest_.block_size) * nest_.size.k * static_cast<double>(size_bytes(operand_.type));
-    return bytes <= block_bytes();
-  }
-
-  // The loop over panels of the lanes, where the loops around it meet every panel once; "" elsewhere.
-  std::string panel_loop() const {
-    const Contraction& c = nest_.contraction;
-    if (!plain_ || axis_ != c.j) return "";
-    const Statement& s = now().statement(now().find(nest_.statement));
-    for (const std::string& loop : nest_.around) {
-      if (loop == c.j + "r") return loop;
-      if (loop == c.j + "t" || mentions_index(operand_.args, loop)) continue;
-      const auto at = std::find(s.iterators.begin(), s.iterators.end(), loop);
-      if (at == s.iterators.end()) return "";
-      if (planner_.model().extent(now().find(nest_.statement), static_cast<std::size_t>(at - s.iterators.begin())) > 1)
-        return "";
-    }
-    return "";
+  // The loop whose iterations each use a part of their own that L2 holds; null: none.
+  const PackedBlock* block() const {
+    if (!plain_) return nullptr;
+    for (const PackedBlock& b : nest_.blocks)
+      if (b.axis == axis_ &&
+          static_cast<double>(b.size) * b.depth * static_cast<double>(size_bytes(operand_.type)) <= block_bytes())
+        return &b;
+    return nullptr;
   }
 
   bool of_patches() const { return !plain_ && axis_ == nest_.contraction.i && !nest_.patch_loop.empty(); }
@@ -120,48 +102,41 @@ class Packing {
   // The dimensions of windows: those that the reduction alone walks come after those that it shares, so that what one step of
   // the tile reads lies together; the axis stays where it is if it is the last.
   Names window_order() const {
-    const auto shares = [&](std::size_t d) {
-      const Names& k = nest_.contraction.k;
-      return std::none_of(k.begin(), k.end(), [&](const std::string& name) { return dims_[d] == name; });
-    };
+    const Names& k = nest_.contraction.k;
     Names first, then;
-    for (std::size_t d = 0; d + 1 < dims_.size(); ++d) (shares(d) ? first : then).push_back(dims_[d]);
+    for (std::size_t d = 0; d + 1 < dims_.size(); ++d)
+      (std::count(k.begin(), k.end(), dims_[d]) > 0 ? then : first).push_back(dims_[d]);
     return first + then + Names{dims_.back()};
   }
 
-  // At the start of every iteration of a loop; "": the whole operand before the nest.
-  Step promotion(const std::string& at, const char* memory) const {
+  Step promotion() const {
     ArgumentMap step{{"array", arg(operand_.name)}, {"statement", arg(nest_.statement)}}, layout;
     if (plain_) {
       layout = {{"order", arg(outside_ + Names{axis_} + inside_)}, {"inner", arg(ArgumentMap{{axis_, arg(panel_)}})}};
     } else {
       const std::int64_t stride = Model::step(operand_.args.back(), axis_).value_or(1);
       layout = {{"order", arg(window_order())}};
-      if (at.empty()) layout["room"] = arg(ArgumentMap{{dims_.back(), arg((panel_ - 1) * std::max<std::int64_t>(stride, 0))}});
+      if (at_.empty()) layout["room"] = arg(ArgumentMap{{dims_.back(), arg((panel_ - 1) * std::max<std::int64_t>(stride, 0))}});
     }
     step["layout"] = arg(layout);
-    if (!at.empty()) {
-      step["at"] = arg(at);
-      step["memory"] = arg(std::string(memory));
+    if (!at_.empty()) {
+      step["at"] = arg(at_);
+      step["memory"] = arg(std::string("l2"));
       step["fill"] = Argument{true};
     }
     return make_step("promote", step);
   }
 
-  // Is the copy's box that small at every size? It has the constant extents of the largest symbols.
-  bool fits(const Step& step, double most) const {
+  // Is the block's box that small at every size? It has the constant extents of the largest symbols.
+  bool fits(const Step& step) const {
     const StepOutcome trial = apply_step(now(), step, planner_.budget());
     if (!trial.schedule) return false;
     double bytes = static_cast<double>(size_bytes(operand_.type));
     for (const ExprPtr& e : trial.schedule->storage.back().sizes)
       bytes *= e->op == Op::kLiteral ? static_cast<double>(e->int_value) : kNever;
-    return bytes <= most;
+    return bytes <= block_bytes();
   }
 
-  double panel_bytes() const {
-    const std::vector<CacheLevel>& caches = planner_.options().machine.cpu.caches;
-    return caches.empty() ? 0 : 0.75 * static_cast<double>(caches[0].size_bytes);
-  }
   double block_bytes() const { return 0.75 * static_cast<double>(second_cache_bytes(planner_.options().machine.cpu)); }
 
   double extent(const std::string& loop) const {
@@ -226,6 +201,24 @@ class Packing {
   }
 };
 
+// Why B stays where it is, "" where it is packed.
+const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest) {
+  const Contraction& c = nest.contraction;
+  if (c.b->pad || Model::stride(c.b->args, c.j) != Model::Stride::kUnit) return "";
+  if (nest.size.m <= 2 * static_cast<double>(nest.tile.mr)) return "too few tiles use its columns to pay for a copy";
+  const double bytes = planner.model().array_bytes(c.b->name);
+  const bool near = bytes <= 0.5 * static_cast<double>(second_cache_bytes(planner.options().machine.cpu));
+  return near && nest.row_tiles < kRowTiles ? "in the second cache, and few tiles use its columns" : "";
+}
+
+// Why A stays where it is: its elements are read one by one, for a line of them all iterations that follow.
+const char* rows_in_place(const PackedNest& nest) {
+  const Contraction& c = nest.contraction;
+  if (c.a->pad) return "";  // its reads ask for their place each time, the copy once
+  if (Model::stride(c.a->args, c.k.back()) == Model::Stride::kUnit) return "read along its lines, element by element";
+  return nest.size.n < 2 * static_cast<double>(nest.tile.nr) ? "too few tiles use its rows to pay for a copy" : "";
+}
+
 }  // namespace
 
 Step tile_loop(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name) {
@@ -237,15 +230,12 @@ Step tile_loop(const std::string& statement, const std::string& loop, std::int64
 
 void pack_operands(GroupPlanner& planner, const PackedNest& nest) {
   const Contraction& c = nest.contraction;
-  const auto pack = [&](const Expr& operand, const std::string& axis, std::int64_t panel, bool worth) {
-    if (worth) return Packing(planner, nest, operand, axis, panel).run();
-    planner.decline("promotion", "array " + operand.name,
-                    "too few tiles use its " + std::string(axis == c.j ? "columns" : "rows") + " to pay for a copy");
+  const auto pack = [&](const Expr& operand, const std::string& axis, std::int64_t panel, const char* why_not) {
+    if (!*why_not) return Packing(planner, nest, operand, axis, panel).run();
+    planner.decline("promotion", "array " + operand.name, why_not);
   };
-  const bool apart = Model::stride(c.b->args, c.j) != Model::Stride::kUnit;
-  // A padded operand asks of each element whether it is there: the copy asks once.
-  pack(*c.b, c.j, nest.tile.nr, apart || c.b->pad || nest.size.m > 2 * static_cast<double>(nest.tile.mr));
-  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, c.a->pad || nest.size.n >= 2 * static_cast<double>(nest.tile.nr));
+  pack(*c.b, c.j, nest.tile.nr, columns_in_place(planner, nest));
+  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, rows_in_place(nest));
 }
 
 }  // namespace facet

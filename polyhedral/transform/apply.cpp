@@ -39,7 +39,10 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
   if (!ran) return refused_at(ran.errors()[0], step);
   if (args.problem()) return refused(*args.problem());
   std::optional<std::string> unboxed;
-  const Result<Done> fitted = guarded("storage of " + step.verb, budget, [&] { unboxed = fit_boxes(schedule, next); });
+  const Result<Done> fitted = guarded("storage of " + step.verb, budget, [&] {
+    follow_strays(next);
+    unboxed = fit_boxes(schedule, next);
+  });
   if (!fitted) return refused_at(fitted.errors()[0], step);
   if (unboxed)
     return refused(diagnose(Code::kStepPrecondition, step.place,

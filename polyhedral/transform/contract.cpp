@@ -6,11 +6,17 @@
 // The box per dimension is isl's fixed box hull of the footprint below the loop; a dimension without a constant size keeps its
 // whole extent. With no loop given it goes to the innermost loop that encloses every access: inside a fully fused nest one
 // element is left, which the loop-tree passes keep in a register. Known elsewhere as storage folding, array contraction.
+// With `fold` a dimension has so many places, taken in turns: a sliding window of rows, a pair of buffers. Element e gives its
+// place to e + n, e + 2n, ..: whoever touches e must run before these are written. The step adds that to the dependences, so
+// that legality judges it now and after every later step. Elements must come in ascending order (reverse the loop otherwise).
+//
 // Refuses arrays that exist outside the group. Judged by value: no flow may leave the iteration.
-// Source: Lefebvre and Feautrier, Automatic storage management for parallel programs, Parallel Computing 1998.
+// Source: De Greef, Catthoor and De Man, Memory size reduction through storage order optimization, 1997 (windows); Lefebvre and
+// Feautrier, Automatic storage management for parallel programs, Parallel Computing 1998.
 #include <algorithm>
 
 #include "polyhedral/storage.hpp"
+#include "polyhedral/transform/fold.hpp"
 #include "polyhedral/transform/memory_steps.hpp"
 #include "polyhedral/transform/promote_parts.hpp"
 #include "polyhedral/transform/transform.hpp"
@@ -18,6 +24,34 @@
 namespace facet {
 
 namespace {
+
+// The innermost loop around all users whose iterations share no value: a window slides below it.
+int window_loop(const Schedule& schedule, const std::string& array) {
+  int at = common_loop(schedule, array);
+  while (at >= 0 && !keeps_flows(schedule, array, at)) {
+    const std::vector<TreePtr> around = loops_around(schedule.tree, find_loop(schedule.tree, at)->member.begin()->first);
+    const auto here = std::find_if(around.begin(), around.end(), [&](const TreePtr& l) { return l->id == at; });
+    at = here == around.begin() ? -1 : (*std::prev(here))->id;
+  }
+  return at;
+}
+
+// `fold` {dimension: places} of the step over the named dimensions.
+std::vector<std::int64_t> read_fold(Arguments& args, const std::vector<std::string>& dims) {
+  std::vector<std::int64_t> places(dims.size(), 0);
+  for (const auto& [name, number] : *args.map("fold")) {
+    const auto d = std::find(dims.begin(), dims.end(), name);
+    const auto* n = std::get_if<std::int64_t>(&number.value);
+    if (d == dims.end() || !n || *n < 1) {
+      std::string known;
+      for (const std::string& k : dims) known += (known.empty() ? "" : ", ") + k;
+      args.bad("fold", "places, at least 1, of the array's dimensions " + known, "\"" + name + "\"");
+      return {};
+    }
+    places[static_cast<std::size_t>(d - dims.begin())] = *n;
+  }
+  return places;
+}
 
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const Array* const found = args.array();
@@ -38,7 +72,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   for (const StorageMap& m : schedule.storage)
     if (m.array == array && m.kind == StorageMap::Kind::kContract && !expanded(m))
       args.refuse("'" + array + "' is contracted already");
-  int at = common_loop(schedule, array);
+  int at = args.has("fold") ? window_loop(schedule, array) : common_loop(schedule, array);
   if (args.has("at")) {
     const TreePtr loop = args.loop(args.statement(), args.text("at"));
     if (!loop) return schedule;
@@ -59,6 +93,15 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     box.order.clear();
     read_layout(args, dims, box);
   }
+  if (args.has("fold") && args.map("fold")) {
+    const int user = args.statement();
+    if (args.problem()) return schedule;
+    const std::vector<std::int64_t> places =
+        read_fold(args, dimension_names(schedule.statement(user), array, found->extents.size()));
+    if (args.problem()) return schedule;
+    box.fold_to(places);
+    add_dependences(next, turns(schedule, *found, places));
+  }
   next.storage.insert(part, std::move(box));
   return next;
 }
@@ -70,12 +113,15 @@ const Transform kContract = {
     "contract",
     "An intermediate array shrinks to what one iteration of a loop needs.",
     {{"array", "array", true, "the array"},
-     {"statement", "statement", false, "with `at`: a statement inside the loop"},
-     {"at", "loop", false, "the loop; otherwise the innermost around every access"},
-     {"layout", "layout", false, "with `statement`: {order: dimensions by its loop names, slowest first}"}},
+     {"statement", "statement", false, "with `at`, `layout` or `fold`: a statement inside the loop"},
+     {"at", "loop", false,
+      "the loop; otherwise the innermost around every access, with `fold` the innermost whose iterations share no value"},
+     {"layout", "layout", false, "with `statement`: {order: dimensions by its loop names, slowest first}"},
+     {"fold", "layout", false,
+      "with `statement`: {dimension: places}; element e lies in place e mod places, so that a window of elements is kept"}},
     apply,
     {"for i { t[i] = a[i]; b[i] = t[i] }", "for i { double t; t = a[i]; b[i] = t }",
-     "storage folding, array contraction, privatisation",
-     "arrays that exist outside the group; values that leave the iteration"}};
+     "array contraction, privatisation; with `fold` storage folding (Halide's fold_storage), circular buffers",
+     "arrays that exist outside the group; values that leave the iteration; a place that is taken while its value is wanted"}};
 
 }  // namespace facet

@@ -11,13 +11,13 @@ namespace facet {
 
 extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kReschedule, kParallelize, kVectorize,
     kUnroll, kContract, kPromote, kMapGpu, kRecompute, kReuse, kIndexSetSplit, kPeel, kStripMine, kUnrollAndJam, kStream,
-    kEmbed, kExpand;
+    kEmbed, kExpand, kComputeAt;
 
 const std::vector<const Transform*>& all_transforms() {
   static const std::vector<const Transform*> list = {
       &kFuse,       &kDistribute,  &kTile,      &kInterchange, &kSkew,         &kShift,     &kReverse,       &kEmbed,
       &kReschedule, &kParallelize, &kVectorize, &kUnroll,      &kUnrollAndJam, &kStripMine, &kIndexSetSplit, &kPeel,
-      &kContract,   &kExpand,      &kPromote,   &kMapGpu,      &kRecompute,    &kReuse,     &kStream};
+      &kContract,   &kExpand,      &kPromote,   &kComputeAt,   &kMapGpu,       &kRecompute, &kReuse,         &kStream};
   return list;
 }
 

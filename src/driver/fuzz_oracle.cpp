@@ -59,13 +59,17 @@ class Execution {
       const Name start = name_of(name_of(name_of(cell.buffer), cell.box), cell.element);
       memory_[c].value = cell.own ? start : mixed(start, 77);  // nothing: not the array's own first value
     }
-    for (const EnumeratedStatement& s : e.statements) roots_.push_back(name_of(s.root));
+    for (const EnumeratedStatement& s : e.statements) {
+      roots_.push_back(name_of(s.root));
+      if (s.repeats > 0) repeated.insert(s.root);
+    }
     for (const EnumeratedInstance& i : e.instances) run(i);
   }
 
   // By statement of the original and instance: what it read. Twice the same instance: `again`.
   std::map<std::pair<std::string, std::vector<std::int64_t>>, Name> inputs;
   std::string again;
+  std::set<std::string> repeated;  // these run as often as somebody needs them: not at all, or several times alike
 
   std::map<EnumeratedCell, Name> left() const {
     std::map<EnumeratedCell, Name> all;
@@ -80,11 +84,13 @@ class Execution {
     Name read = 3;
     for (const int c : i.reads) read = s.copy ? value_at(c) : mixed(read, value_at(c));
     if (s.update && e_.strict) read = mixed(read, value_at(i.write));
-    if (!s.copy && !inputs.emplace(std::pair(s.root, i.at), read).second && again.empty())
-      again = text_of(s.root, i.at) + " runs twice";
+    const std::vector<std::int64_t> at(i.at.begin() + s.repeats, i.at.end());
+    const auto [known, first] = s.copy ? std::pair(inputs.end(), true) : inputs.emplace(std::pair(s.root, at), read);
+    if (!first && again.empty() && (repeated.count(s.root) == 0 || known->second != read))
+      again = text_of(s.root, at) + (repeated.count(s.root) ? " reads other values when it runs again" : " runs twice");
     if (i.write < 0) return;
     Held& held = memory_[static_cast<std::size_t>(i.write)];
-    const Name made = s.copy ? read : mixed(name_of(roots_[static_cast<std::size_t>(i.statement)], i.at), read);
+    const Name made = s.copy ? read : mixed(name_of(roots_[static_cast<std::size_t>(i.statement)], at), read);
     if (!s.update || e_.strict) {
       held = {made, std::nullopt, 0};
       return;
@@ -100,18 +106,25 @@ class Execution {
   std::vector<Name> roots_;
 };
 
-// A copy into a buffer of which nobody reads any place has been torn from its readers.
+// A copy into a buffer of which nobody reads any place has been torn from its readers, if these run at all.
 std::string idle_copy(const Enumeration& e) {
-  std::set<int> read, written, useful;
-  for (const EnumeratedInstance& i : e.instances) read.insert(i.reads.begin(), i.reads.end());
+  std::set<int> read, running, written, useful;
+  for (const EnumeratedInstance& i : e.instances) {
+    read.insert(i.reads.begin(), i.reads.end());
+    running.insert(i.statement);
+  }
   for (const EnumeratedInstance& i : e.instances) {
     const EnumeratedStatement& s = e.statements[static_cast<std::size_t>(i.statement)];
     if (!s.copy || s.stores || i.write < 0 || e.cells[static_cast<std::size_t>(i.write)].own) continue;
     written.insert(i.statement);
     if (read.count(i.write)) useful.insert(i.statement);
   }
+  const auto has_readers = [&](int s) {
+    const std::vector<int>& serves = e.statements[static_cast<std::size_t>(s)].serves;
+    return std::any_of(serves.begin(), serves.end(), [&](int r) { return running.count(r) > 0; });
+  };
   for (const int s : written)
-    if (!useful.count(s)) return e.statements[static_cast<std::size_t>(s)].name + " serves nobody";
+    if (!useful.count(s) && has_readers(s)) return e.statements[static_cast<std::size_t>(s)].name + " serves nobody";
   return "";
 }
 
@@ -120,10 +133,12 @@ std::string differing(const Enumeration& original, const Enumeration& schedule) 
   if (!b.again.empty()) return b.again;
   for (const auto& [instance, read] : a.inputs) {
     const auto it = b.inputs.find(instance);
+    if (it == b.inputs.end() && b.repeated.count(instance.first)) continue;
     if (it == b.inputs.end()) return text_of(instance.first, instance.second) + " does not run";
     if (it->second != read) return text_of(instance.first, instance.second) + " reads other values";
   }
-  if (a.inputs.size() != b.inputs.size()) return "instances run that the original does not have";
+  for (const auto& [instance, read] : b.inputs)
+    if (a.inputs.count(instance) == 0) return text_of(instance.first, instance.second) + " is no instance of the original";
   const std::map<EnumeratedCell, Name> left = b.left();
   for (const auto& [cell, name] : a.left()) {
     const auto it = left.find(cell);

@@ -270,8 +270,9 @@ class StepMaker {
     return step;
   }
 
-  Made contract() { return random_contract(view_, random_); }
+  Made contract() { return random_contract(trial_, view_, random_); }
   Made expand() { return random_expand(view_, random_); }
+  Made compute_at() { return random_compute_at(view_, random_); }
   Made promote() {
     Made step = random_promote(trial_, view_, random_);
     return step ? step : tile();  // parts of constant size lie below tiles
@@ -299,6 +300,7 @@ const std::vector<StepMaker::Kind>& StepMaker::kinds() {
       {"distribute", &StepMaker::distribute},
       {"contract", &StepMaker::contract},
       {"expand", &StepMaker::expand},
+      {"compute_at", &StepMaker::compute_at},
       {"reschedule", &StepMaker::reschedule},
       {"strip_mine", &StepMaker::strip_mine},
       {"unroll_and_jam", &StepMaker::unroll_and_jam},

@@ -31,7 +31,11 @@ std::vector<Field> fields_of(CpuMachine* m) {
           field("fma_per_cycle", &m->fma_per_cycle),
           field("peak_f32_gflop_s", &m->peak_f32_gflop_s),
           field("copy_gb_s", &m->copy_gb_s),
-          field("thread_start_us", &m->thread_start_us)};
+          field("thread_start_us", &m->thread_start_us),
+          field("load_cost", &m->load_cost),
+          field("tlb_pages", &m->tlb_pages),
+          field("page_bytes", &m->page_bytes),
+          field("page_walk_ns", &m->page_walk_ns)};
 }
 
 std::vector<Field> fields_of(CacheLevel* c) {

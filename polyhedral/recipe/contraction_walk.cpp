@@ -1,0 +1,173 @@
+// How a contraction's nest walks its register tiles: what threads share out, which blocks stay in which cache, in what order.
+//
+//     for jt (threads)                        columns for threads: each packs its own panels of B
+//       for it                                rows of A that half of L2 holds while the columns pass
+//         for jr, ir  |  for ir, jr           the panel of B meets all rows; or tiles follow each other along C's rows
+//           for k
+//
+// Columns for threads unless the rows' tiles are shared out better: panels of B are then packed by the thread that uses them,
+// and A is only read. Tiles go along C's rows where a thread's part of B stays in L2 and its part of C does not: the lines of C
+// are then stored one after the other, and its pages are met once (4096 x 4096 x 64 took a third longer down the columns).
+//
+// The reduction is cut where a panel of B and one of A do not fit into L2; and where rows of B lie on pages of their own, more
+// than the tables of addresses hold, so that every panel would look up each of them again: unless C's way from and to its cache
+// for every block of k takes longer than that (64 x 4096 x 4096: 20 % faster in blocks of 256; 2048 cubed is not cut).
+#include <algorithm>
+#include <cmath>
+
+#include "polyhedral/recipe/contraction.hpp"
+
+namespace facet {
+
+namespace {
+
+constexpr double kL2GbS = 100, kL3GbS = 20;  // of one core, where the machine does not say
+constexpr double kNearlyAsGood = 1.02;       // columns for threads, against rows
+constexpr double kTall = 4;                  // rows to columns: from there on A is what threads share out
+constexpr std::int64_t kWideBlock = 8;       // panels that pay for A's way from L3
+
+double read_bytes_per_us(const CpuMachine& cpu, std::size_t level, double otherwise) {
+  const bool known = cpu.caches.size() > level && cpu.caches[level].read_gb_s > 0;
+  return 1000 * (known ? cpu.caches[level].read_gb_s : otherwise);
+}
+
+double tiles(double extent, std::int64_t size) { return std::ceil(extent / static_cast<double>(size)); }
+
+// One block a thread.
+std::int64_t share_of(double extent, std::int64_t unit, int threads) {
+  return static_cast<std::int64_t>(std::ceil(tiles(extent, unit) / threads)) * unit;
+}
+
+class Walking {
+ public:
+  Walking(const CpuMachine& cpu, std::int64_t bytes, const ContractionSize& size, const ContractionTile& tile, double row_bytes,
+          int threads)
+      : cpu_(cpu),
+        bytes_(static_cast<double>(bytes)),
+        size_(size),
+        tile_(tile),
+        row_bytes_(row_bytes),
+        threads_(threads),
+        l2_(static_cast<double>(second_cache_bytes(cpu))) {}
+
+  ContractionWalk run() {
+    share();
+    cut_reduction();
+    const double k = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
+    follow_rows(k);
+    const std::int64_t most = rows_in_cache(cpu_, static_cast<std::int64_t>(bytes_), k, tile_.mr);
+    if (walk_.columns || !size_.plain()) {
+      if (!walk_.along_rows && size_.i > 1.5 * static_cast<double>(most)) walk_.rows = most;
+    } else if (k * size_.n * bytes_ > 0.5 * l2_) {
+      walk_.thread_block = shared_block(size_.i, most, tile_.mr, threads_);
+    }
+    return walk_;
+  }
+
+ private:
+  const CpuMachine& cpu_;
+  double bytes_;
+  const ContractionSize& size_;
+  const ContractionTile& tile_;
+  double row_bytes_;
+  int threads_;
+  double l2_;
+  ContractionWalk walk_;
+  double rows_ = 0, columns_ = 0;  // of one thread
+
+  void share() {
+    const double by_columns = std::ceil(tiles(size_.j, tile_.nr) / threads_) * tiles(size_.i, tile_.mr);
+    const double by_rows = std::ceil(tiles(size_.i, tile_.mr) / threads_) * tiles(size_.j, tile_.nr);
+    // Both threads read all of A, or all of B.
+    const bool tall = size_.i > kTall * size_.j && by_rows <= by_columns * kNearlyAsGood;
+    walk_.columns = !tall && by_columns <= by_rows * kNearlyAsGood;
+    walk_.thread_block = walk_.columns ? share_of(size_.j, tile_.nr, threads_) : share_of(size_.i, tile_.mr, threads_);
+    rows_ = walk_.columns || !size_.plain() ? size_.m : static_cast<double>(walk_.thread_block);
+    columns_ = walk_.columns && size_.plain() ? static_cast<double>(walk_.thread_block) : size_.n;
+  }
+
+  // Blocks of columns whose rows of B stay in L2, where they are wide enough for A to pass by. Further loops come between
+  // tiles.
+  void follow_rows(double k) {
+    if (!size_.plain() || walk_.k_block > 0 || rows_ * columns_ * bytes_ <= 0.5 * l2_) return;
+    const std::int64_t most = static_cast<std::int64_t>(0.5 * l2_ / (k * bytes_)) / tile_.nr * tile_.nr;
+    const bool all = columns_ <= static_cast<double>(most);
+    walk_.along_rows = all || (walk_.columns && most >= kWideBlock * tile_.nr);
+    if (walk_.along_rows && !all) walk_.thread_block = shared_block(size_.j, most, tile_.nr, threads_);
+  }
+
+  void cut_reduction() {
+    const double panels = size_.k * static_cast<double>(tile_.mr + tile_.nr) * bytes_;
+    if (panels > 0.75 * l2_) {
+      walk_.k_block = static_cast<std::int64_t>(0.5 * l2_ / (static_cast<double>(tile_.mr + tile_.nr) * bytes_));
+    }
+    const std::int64_t block = in_first_cache();
+    if (!size_.plain() || !walk_.columns || row_bytes_ < static_cast<double>(cpu_.page_bytes) || size_.k < 2.0 * block ||
+        size_.k <= cpu_.tlb_pages)
+      return;
+    const double looked_up = size_.k * tiles(size_.j, tile_.nr) * cpu_.page_walk_ns * 1e-3;
+    const double part = rows_ * columns_ * bytes_;
+    const double rate = part <= 0.6 * l2_ ? read_bytes_per_us(cpu_, 1, kL2GbS) : read_bytes_per_us(cpu_, 2, kL3GbS);
+    const double passes = size_.k / static_cast<double>(block);
+    if (2 * size_.m * size_.n * bytes_ * passes / rate < looked_up) walk_.k_block = block;
+  }
+
+  // Rows of a panel of B that fill L1: the row tiles that meet them follow at once.
+  std::int64_t in_first_cache() const {
+    const double l1 = static_cast<double>(cpu_.caches.empty() ? 32768 : cpu_.caches[0].size_bytes);
+    return std::max<std::int64_t>(64,
+                                  static_cast<std::int64_t>(4 * l1 / 3 / (static_cast<double>(tile_.nr) * bytes_)) / 64 * 64);
+  }
+};
+
+}  // namespace
+
+ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
+                            const ContractionTile& tile, double row_bytes, int threads) {
+  return Walking(cpu, element_bytes, size, tile, row_bytes, threads).run();
+}
+
+std::int64_t second_cache_bytes(const CpuMachine& cpu) { return cpu.caches.size() > 1 ? cpu.caches[1].size_bytes : 1 << 20; }
+
+std::int64_t shared_block(double extent, std::int64_t most, std::int64_t unit, int threads) {
+  const double units = std::ceil(extent / static_cast<double>(unit));
+  const double largest = std::max(1.0, std::min(units, static_cast<double>(most / unit)));
+  double best = largest, least = units * 2;
+  // Down to a quarter: shorter blocks would walk the other operand too often. A static share gets ceil(blocks / threads).
+  for (double block = largest; block >= 1 && block >= largest / 4; --block) {
+    const double each = std::min(units, std::ceil(std::ceil(units / block) / threads) * block);
+    if (each >= least) continue;
+    least = each;
+    best = block;
+  }
+  return static_cast<std::int64_t>(best) * unit;
+}
+
+std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, double k, std::int64_t mr) {
+  const std::int64_t rows =
+      static_cast<std::int64_t>(static_cast<double>(second_cache_bytes(cpu) / 2 / element_bytes) / std::max(k, 1.0));
+  return std::max(mr, rows / mr * mr);
+}
+
+double row_bytes(const Contraction& c, const Scop& scop, const Model& model) {
+  const std::vector<ExprPtr>& extents = scop.arrays.at(c.b->name).extents;
+  double bytes = static_cast<double>(size_bytes(c.b->type));
+  for (std::size_t d = c.b->args.size(); d-- > 0;) {
+    if (Model::step(c.b->args[d], c.k.back()).value_or(0) != 0) return bytes;
+    bytes *= static_cast<double>(evaluate_index(extents[d], model.sizes()));
+  }
+  return bytes;
+}
+
+bool has_plain_nest(const Schedule& schedule, int statement) {
+  const Statement& s = schedule.statement(statement);
+  TreePtr t = loops_around(schedule.tree, statement).front();
+  std::size_t depth = 0;
+  for (; t->kind == Tree::Kind::kLoop; t = t->children[0]) ++depth;
+  if (depth != s.subscripts.size() || t->kind != Tree::Kind::kSequence || t->children.size() != 2) return false;
+  const TreePtr& first = t->children[0];
+  return first->kind == Tree::Kind::kLeaf && schedule.statement(first->statement).target == s.target &&
+         !schedule.statement(first->statement).update && contains(t->children[1], statement);
+}
+
+}  // namespace facet

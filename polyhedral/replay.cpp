@@ -149,7 +149,7 @@ class Instrumented {
       Buffer b;
       b.name = name;
       b.dtype = array.dtype;
-      b.extents = array.extents;
+      b.extents = extents_in_memory(array);
       b.role = BufferRole::kInOut;
       p.buffers.push_back(std::move(b));
     }

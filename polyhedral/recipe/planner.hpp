@@ -52,6 +52,9 @@ class GroupPlanner {
 // The outermost loop of every nest that the schedule has now; what a visit changes in one nest leaves the others.
 void for_each_nest(GroupPlanner& planner, const std::function<void(const TreePtr& loop)>& visit);
 
+// The rewrites of a group, whose plain schedule (without dependences) this is.
+std::vector<Step> plan_rewrites(const Schedule& plain, const ScheduleOptions& options, const Budget& budget, Ledger& ledger);
+
 // Policies: each reads the planner's schedule and attempts steps.
 void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: cache and register tiles, packing
 void plan_fusion(GroupPlanner& planner);        // neighbouring nests along their data flow

@@ -372,10 +372,14 @@ std::string export_main_text(const ExportRequest& request) {
 }
 
 std::vector<SourceFile> export_files(const ExportRequest& request) {
-  return {request.module->source,
-          request.module->header,
-          {"CMakeLists.txt", export_cmake_text(request)},
-          {"main.cpp", export_main_text(request)}};
+  std::vector<SourceFile> files;
+  if (request.versions.empty()) files.push_back(request.module->source);
+  if (!request.versions.empty()) files.push_back(dispatcher(request.module->name, request.versions));
+  for (const ModuleVersion& v : request.versions) files.push_back(v.module.source);
+  files.push_back(request.module->header);
+  files.push_back({"CMakeLists.txt", export_cmake_text(request)});
+  files.push_back({"main.cpp", export_main_text(request)});
+  return files;
 }
 
 }  // namespace facet

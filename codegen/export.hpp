@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/openmp/dispatch.hpp"
 #include "facet/module.hpp"
 #include "facet/program.hpp"
 
@@ -18,11 +19,12 @@ struct ExportRequest {
   std::string naive_text;                           // print_naive(program): declares naive_NAME
   std::string compile_flags;                        // openmp_flags(numerics)
   std::map<std::string, std::string> weight_files;  // every constant with file data -> its .npy, relative to the folder
+  std::vector<ModuleVersion> versions;              // of several instruction sets: `module` is one of them
 };
 
-// NAME.cpp, NAME.h, CMakeLists.txt, main.cpp. main.cpp fills the inputs by their sample rules (or with `--seed N`), sizes by
-// SYMBOL=value, runs, compares every output element with the plain loops, prints a line per output and the time; exit status
-// 0 right, 1 wrong, 2 bad command line, 3 a weight file is missing.
+// NAME.cpp (with versions: the dispatcher and NAME_ISA.cpp), NAME.h, CMakeLists.txt, main.cpp. main.cpp fills the inputs by
+// their sample rules (or with `--seed N`), sizes by SYMBOL=value, runs, compares every output element with the plain loops,
+// prints a line per output and the time; exit status 0 right, 1 wrong, 2 bad command line, 3 a weight file is missing.
 std::vector<SourceFile> export_files(const ExportRequest& request);
 
 // The parts, for tests.

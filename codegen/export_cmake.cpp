@@ -16,6 +16,10 @@ void check_program(TextWriter& w, const ExportRequest& request, const std::strin
   w.line("");
   w.line("enable_testing()");
   w.line("add_test(NAME " + check + " COMMAND " + check + ")");
+  for (const ModuleVersion& v : request.versions) {
+    w.line("add_test(NAME " + check + "_" + v.isa + " COMMAND " + check + ")");
+    w.line("set_tests_properties(" + check + "_" + v.isa + " PROPERTIES ENVIRONMENT FACET_ISA=" + v.isa + ")");
+  }
 }
 
 std::string device_cmake_text(const ExportRequest& request) {
@@ -45,6 +49,20 @@ std::string device_cmake_text(const ExportRequest& request) {
   return w.text();
 }
 
+void native_options(TextWriter& w, const std::string& target) {
+  w.line("if(FACET_NATIVE)");
+  w.line("  target_compile_options(" + target + " PRIVATE -march=native)");
+  w.line("  # On processors with AVX10 Clang 19 says it in two ways, and warns of that in every file.");
+  w.line("  if(CMAKE_CXX_COMPILER_ID STREQUAL \"Clang\")");
+  w.line("    include(CheckCXXCompilerFlag)");
+  w.line("    check_cxx_compiler_flag(-mno-avx10.1-256 FACET_ONE_AVX10)");
+  w.line("    if(FACET_ONE_AVX10)");
+  w.line("      target_compile_options(" + target + " PRIVATE -mno-avx10.1-256)");
+  w.line("    endif()");
+  w.line("  endif()");
+  w.line("endif()");
+}
+
 }  // namespace
 
 std::string export_cmake_text(const ExportRequest& request) {
@@ -58,23 +76,22 @@ std::string export_cmake_text(const ExportRequest& request) {
   w.line("set(CMAKE_CXX_STANDARD 17)");
   w.line("set(CMAKE_CXX_STANDARD_REQUIRED ON)");
   w.line("set(CMAKE_CXX_EXTENSIONS OFF)");
-  w.line("option(FACET_NATIVE \"Build for this machine's instruction set\" ON)");
+  if (request.versions.empty()) w.line("option(FACET_NATIVE \"Build for this machine's instruction set\" ON)");
   w.line("");
-  w.line("add_library(" + target + " STATIC " + request.module->source.name + " " + request.module->header.name + ")");
+  std::string sources =
+      request.versions.empty() ? request.module->source.name : dispatcher(request.module->name, request.versions).name;
+  for (const ModuleVersion& v : request.versions) sources += " " + v.module.source.name;
+  w.line("add_library(" + target + " STATIC " + sources + " " + request.module->header.name + ")");
   w.line("target_include_directories(" + target + " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})");
   w.line("# None of these changes a result: contraction is the program's own policy, errno and traps are not observed.");
   w.line("target_compile_options(" + target + " PRIVATE " + request.compile_flags + " -Wno-psabi)");
-  w.line("if(FACET_NATIVE)");
-  w.line("  target_compile_options(" + target + " PRIVATE -march=native)");
-  w.line("  # On processors with AVX10 Clang 19 says it in two ways, and warns of that in every file.");
-  w.line("  if(CMAKE_CXX_COMPILER_ID STREQUAL \"Clang\")");
-  w.line("    include(CheckCXXCompilerFlag)");
-  w.line("    check_cxx_compiler_flag(-mno-avx10.1-256 FACET_ONE_AVX10)");
-  w.line("    if(FACET_ONE_AVX10)");
-  w.line("      target_compile_options(" + target + " PRIVATE -mno-avx10.1-256)");
-  w.line("    endif()");
-  w.line("  endif()");
-  w.line("endif()");
+  if (!request.versions.empty()) {
+    w.line("# Each version is built for its own processors; the first one runs anywhere.");
+    for (const ModuleVersion& v : request.versions)
+      w.line("set_source_files_properties(" + v.module.source.name + " PROPERTIES COMPILE_OPTIONS -march=" + v.march + ")");
+  } else {
+    native_options(w, target);
+  }
   w.line("find_package(OpenMP)");
   w.line("if(OpenMP_CXX_FOUND)");
   w.line("  target_link_libraries(" + target + " PUBLIC OpenMP::OpenMP_CXX)");

@@ -121,6 +121,19 @@ Interface interface_of(const LoopProgram& program, const std::vector<std::string
   return f;
 }
 
+std::string declarations_text(const Interface& f) {
+  const std::string args = "const " + f.args_type() + "* args";
+  TextWriter w;
+  w.comment("For " + f.version + "; the functions without that name call them where the processor can.");
+  w.line("extern \"C\" {");
+  w.line("size_t " + f.function("workspace_bytes") + "(" + args + ");");
+  for (const char* verb : {"prepare", "run", "destroy"}) w.line("int " + f.function(verb) + "(" + args + ", void* workspace);");
+  w.line("int " + f.function("kernel_count") + "(void);");
+  w.line("int " + f.function("run_kernel") + "(" + args + ", void* workspace, int kernel);");
+  w.line("}");
+  return w.text();
+}
+
 std::string header_text(const Interface& f, const InterfaceStyle& style) {
   TextWriter w;
   w.comment(f.name + ": how to call its kernels. Plain C; the functions are in the source file of the same name.");
@@ -135,6 +148,12 @@ std::string header_text(const Interface& f, const InterfaceStyle& style) {
   write_args(w, f, style);
   w.line("");
   write_functions(w, f, style);
+  if (style.versions) {
+    w.line("");
+    w.comment(
+        "The instruction set of the version that runs here: the largest that the processor has, or FACET_ISA of the environment.");
+    w.line("const char* " + f.function("isa") + "(void);");
+  }
   w.raw("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
   return w.text();
 }

@@ -15,21 +15,28 @@ struct InterfaceStyle {
   std::string pointer_kind = "host";  // "host" or "device": whose memory the pointers name
   std::string stream_parameter;       // ", cudaStream_t stream" or ""
   std::string includes;               // further lines for the header
+  bool versions = false;              // for several instruction sets: the header says which one runs
 };
 
 // Fields of facet_NAME_args: symbols, inputs, outputs, weights, each in program order. A tensor that is input and output is one
 // field, in the inputs' place.
 struct Interface {
   std::string name;                                     // identifier-safe program name
+  std::string version;                                  // of several: part of the functions' names, "avx2"
   std::vector<std::pair<Symbol, std::string>> symbols;  // with field name
   std::vector<ArgumentInfo> arguments;
   std::string args_type() const { return "facet_" + name + "_args"; }
-  std::string function(const std::string& verb) const { return "facet_" + name + "_" + verb; }
+  std::string function(const std::string& verb) const {
+    return "facet_" + name + "_" + verb + (version.empty() ? "" : "_" + version);
+  }
   std::string field_of(const std::string& tensor) const;  // "" when it is no argument
 };
 
 // `embedded`: weights whose values are in the source and so are no arguments.
 Interface interface_of(const LoopProgram& program, const std::vector<std::string>& embedded);
+
+// The functions of a version, for the source that defines them and the one that calls them.
+std::string declarations_text(const Interface& interface);
 
 std::string header_text(const Interface& interface, const InterfaceStyle& style);
 

@@ -272,8 +272,10 @@ Violation describe(const Schedule& schedule, const Found& found) {
   v.sink_instance.assign(split, point->coordinates.end());
   v.element = element_of(schedule, d, v);
   if (const std::optional<std::vector<std::int64_t>> before = element_in_place(schedule, d, v)) {
-    v.successor = v.element;
+    v.taker = evaluated(sink, sink.subscripts, v.sink_instance, v);
     v.element = *before;
+    // Two writes in the wrong order: it is the later value that goes.
+    if (d.kind == DependenceKind::kOutput) std::swap(v.element, v.taker);
   }
   return v;
 }
@@ -325,7 +327,7 @@ bool carries_dependence(const Schedule& schedule, int loop, bool count_reduction
 std::string to_text(const Violation& v) {
   std::string symbols;
   for (const auto& [name, value] : v.symbols) symbols += ", " + name + " = " + std::to_string(value);
-  const std::string taken = v.successor.empty() ? "" : ", whose place " + instance_text(v.array, v.successor) + " takes";
+  const std::string taken = v.taker.empty() ? "" : ", whose place " + instance_text(v.array, v.taker) + " takes";
   const std::string through = " (" + to_text(v.kind) + " through " + instance_text(v.array, v.element) + taken + symbols + ")";
   const std::string a = instance_text(v.source, v.source_instance);
   const std::string b = instance_text(v.sink, v.sink_instance);

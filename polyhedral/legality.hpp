@@ -20,7 +20,7 @@ struct Violation {
   DependenceKind kind = DependenceKind::kFlow;
   std::string array;
   std::vector<std::int64_t> element;
-  std::vector<std::int64_t> successor;  // not empty: the element that takes its place in a folded array
+  std::vector<std::int64_t> taker;  // not empty: the element that takes its place in a folded array
   std::string source, sink;             // statement names
   std::vector<std::string> source_iterators, sink_iterators;
   std::vector<std::int64_t> source_instance, sink_instance;

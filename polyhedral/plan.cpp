@@ -36,7 +36,9 @@ void plan_group(GroupPlanner& planner) {
   plan_fusion(planner);
   plan_contraction_of_arrays(planner);
   plan_time_tiles(planner);
+  plan_pivots(planner);
   plan_bands(planner);
+  plan_recurrences(planner);
   plan_vectors(planner);
   plan_threads(planner);
   plan_streams(planner);
@@ -100,9 +102,14 @@ Result<Done> complete(Variant& v, int index, const Program& program, const Reade
     group.rewrites_hole = false;
     const bool open = !group.steps_hole && leaves_holes(group);
     if (!group.steps_hole && !open) continue;
-    group.steps_hole = false;
     // Each group may use its share of what is left, so that an expensive one cannot starve the rest.
     const Budget share = budget.part(2.0 / static_cast<double>(groups.size() - g + 1));
+    if (group.steps_hole && group.rewrites.empty()) {
+      const Result<Schedule> plain = lower_group(program, readers, groups[g]);
+      if (!plain) return plain.errors();
+      group.rewrites = plan_rewrites(*plain, options, share, ledger);
+    }
+    group.steps_hole = false;
     Result<std::vector<Step>> steps =
         open ? completed(group, program, readers, groups[g], options, share, ledger)
              : steps_of(program, readers, groups[g], index, group.rewrites, options, share, ledger);

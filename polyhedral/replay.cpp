@@ -149,7 +149,7 @@ class Instrumented {
       Buffer b;
       b.name = name;
       b.dtype = array.dtype;
-      b.extents = array.extents;
+      b.extents = extents_in_memory(array);
       b.role = BufferRole::kInOut;
       p.buffers.push_back(std::move(b));
     }
@@ -292,15 +292,19 @@ void fill(const Schedule& original, const Schedule& refused, const Violation& v,
   }
   const bool carried = v.question != "order" && v.question != "storage";
   replay->sizes = sizes_of(*original.scop, v);
-  replay->order_changes = v.question != "storage";
+  replay->order_changes = v.question != "storage" && v.taker.empty();
   replay->lost_update = carried && v.kind == DependenceKind::kReduction;
   replay->seen = v.kind == DependenceKind::kAnti ? Replay::Seen::kSource
                  : v.kind == DependenceKind::kOutput || (carried && v.kind == DependenceKind::kReduction) ? Replay::Seen::kLast
                                                                                                           : Replay::Seen::kSink;
   if (v.question == "order" && v.kind == DependenceKind::kReduction) replay->seen = Replay::Seen::kLast;
   const std::vector<std::string> names = {v.array, witness.array};
-  replay->both_touch = touches(refused.statement(refused.find(v.source)), v.source_instance, replay->sizes, names, v.element) &&
-                       touches(refused.statement(refused.find(v.sink)), v.sink_instance, replay->sizes, names, v.element);
+  const bool written_twice = v.kind == DependenceKind::kOutput;
+  const std::vector<std::int64_t>& other_element = v.taker.empty() ? v.element : v.taker;
+  replay->both_touch = touches(refused.statement(refused.find(v.source)), v.source_instance, replay->sizes, names,
+                               written_twice ? other_element : v.element) &&
+                       touches(refused.statement(refused.find(v.sink)), v.sink_instance, replay->sizes, names,
+                               written_twice ? v.element : other_element);
   Schedule other = refused;
   if (carried && !replay->lost_update) turn_carrying_loop(other, v);
   other.tree = without_marks(other.tree);

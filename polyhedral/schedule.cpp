@@ -7,6 +7,12 @@
 
 namespace facet {
 
+void StorageMap::fold_to(const std::vector<std::int64_t>& places) {
+  fold = places;
+  for (std::size_t d = 0; d < places.size(); ++d)
+    if (places[d] > 0) sizes[d] = idx(places[d]);
+}
+
 const Statement& Schedule::statement(int s) const {
   const int n = static_cast<int>(scop->statements.size());
   return s < n ? scop->statements[static_cast<std::size_t>(s)] : copies[static_cast<std::size_t>(s - n)];

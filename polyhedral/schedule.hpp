@@ -35,6 +35,7 @@ struct StorageMap {
   int copy_in = -1, copy_out = -1;  // statement numbers
   int reader = -1;                  // statement number
 
+  void fold_to(const std::vector<std::int64_t>& places);  // 0: as many as the dimension has
   std::int64_t folded(std::size_t dimension) const { return dimension < fold.size() ? fold[dimension] : 0; }
 };
 

@@ -24,6 +24,22 @@ isl::set array_set(const Scop& scop, const std::string& array) {
   return read_set(parameter_prefix(scop.symbols), array_id(array), tuple_text("", a.extents.size()), constraints);
 }
 
+const std::vector<ExprPtr>& extents_in_memory(const Array& a) { return a.declared.empty() ? a.extents : a.declared; }
+
+std::vector<ExprPtr> subscripts_in_memory(const Array& a, std::vector<ExprPtr> subscripts) {
+  if (a.declared.empty()) return subscripts;
+  std::vector<ExprPtr> all;
+  for (std::size_t d = 0; d < subscripts.size(); ++d) {
+    const std::size_t from = all.size(), count = static_cast<std::size_t>(a.joined[d]);
+    all.resize(from + count);
+    ExprPtr position = subscripts[d];
+    for (std::size_t k = count; k-- > 1; position = idx_floordiv(position, a.declared[from + k]->int_value))
+      all[from + k] = idx_mod(position, a.declared[from + k]->int_value);
+    all[from] = position;
+  }
+  return all;
+}
+
 std::string to_text(const Scop& scop) {
   std::string text = "group " + scop.name + "\n";
   for (const Statement& s : scop.statements) {

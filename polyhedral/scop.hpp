@@ -44,12 +44,18 @@ struct Statement {
 struct Array {
   std::string name;
   DType dtype = DType::kF32;
-  std::vector<ExprPtr> extents;  // empty for `scalar` arrays: no memory unless expanded
-  bool external = false;         // exists before the group: an input, constant or another group's result
-  bool live_out = false;         // someone reads it after the group
-  bool in_place = false;         // written by a `loops` node: dependences by flow analysis
-  bool scalar = false;           // a block-scope scalar of a `loops` node: one value per iteration of its block
+  std::vector<ExprPtr> extents;   // empty for `scalar` arrays: no memory unless expanded
+  bool external = false;          // exists before the group: an input, constant or another group's result
+  bool live_out = false;          // someone reads it after the group
+  bool in_place = false;          // written by a `loops` node: dependences by flow analysis
+  bool scalar = false;            // a block-scope scalar of a `loops` node: one value per iteration of its block
+  std::vector<ExprPtr> declared;  // after `flatten`: the extents in memory; empty: `extents`
+  std::vector<int> joined;        // with `declared`: how many of those each of `extents` stands for
 };
+
+// The extents that the array has in memory, and its subscripts there: quotients and remainders of a joint position.
+const std::vector<ExprPtr>& extents_in_memory(const Array& a);
+std::vector<ExprPtr> subscripts_in_memory(const Array& a, std::vector<ExprPtr> subscripts);
 
 struct Scop {
   std::string name;  // of the group: "k0"

@@ -42,6 +42,37 @@ ExprPtr identity_of(ReduceKind kind, DType type) {
   }
 }
 
+Access access_of(const Scop& scop, const Statement& s, const Array& a, const isl::set& inside,
+                 const std::vector<ExprPtr>& subscripts, bool cut) {
+  Access access;
+  access.array = a.name;
+  std::vector<std::string> elements;
+  std::string constraints = "1 = 1";
+  for (std::size_t d = 0; d < subscripts.size(); ++d) {
+    const std::string e = "a" + std::to_string(d);
+    elements.push_back(e);
+    const std::optional<std::string> text = isl_text(subscripts[d], s.iterators);
+    if (text) {
+      constraints += " and " + e + " = " + *text;
+    } else {
+      access.exact = false;
+      constraints += " and 0 <= " + e + " < " + *isl_text(a.extents[d], {});
+    }
+  }
+  std::string range = "[";
+  for (std::size_t d = 0; d < elements.size(); ++d) range += (d ? ", " : "") + elements[d];
+  access.whole = read_map(parameter_prefix(scop.symbols), statement_id(s.name), tuple_text("", s.iterators.size()),
+                          array_id(a.name), range + "]", constraints)
+                     .intersect_domain(s.domain);
+  // `scalar` arrays have no fixed extents: nothing to be inside of.
+  access.relation = a.scalar ? access.whole : access.whole.intersect_range(inside);
+  if (cut) {
+    access.reach = access.whole;
+    access.whole = access.relation;
+  }
+  return access;
+}
+
 StatementMaker::StatementMaker(const Program& program, const std::string& name) : program_(program) {
   scop_.name = name;
   scop_.symbols = program.symbols;
@@ -135,7 +166,7 @@ int StatementMaker::add(const Description& d) {
   s.value = d.value;
   s.update = d.update;
   s.place = d.place;
-  s.write = access_of(s, s.target, s.subscripts, false, true);
+  s.write = access(s, s.target, s.subscripts, false);
   find_reads(s);
   // x[i] -= L[i, j] * x[j] is a sum where j is never i; s += 0.5 * s is none.
   if (s.update && d.plain && reads_own_element(s)) {
@@ -151,7 +182,7 @@ int StatementMaker::add(const Description& d) {
 void StatementMaker::find_reads(Statement& s) const {
   s.reads.clear();
   walk(s.value, [&](const Expr& e) {
-    if (e.op == Op::kRead) s.reads.push_back(access_of(s, e.name, e.args, e.pad != nullptr, false));
+    if (e.op == Op::kRead) s.reads.push_back(access(s, e.name, e.args, e.pad != nullptr));
   });
 }
 
@@ -161,37 +192,10 @@ const isl::set& StatementMaker::elements_of(const Array& a) const {
   return elements_.emplace(a.name, array_set(scop_, a.name)).first->second;
 }
 
-// A data-dependent subscript covers its whole dimension (it is clamped into it); a padded read is cut to the array.
-Access StatementMaker::access_of(const Statement& s, const std::string& name, const std::vector<ExprPtr>& subscripts, bool cut,
-                                 bool) const {
+Access StatementMaker::access(const Statement& s, const std::string& name, const std::vector<ExprPtr>& subscripts,
+                              bool cut) const {
   const Array& a = scop_.arrays.at(name);
-  Access access;
-  access.array = name;
-  std::vector<std::string> elements;
-  std::string constraints = "1 = 1";
-  for (std::size_t d = 0; d < subscripts.size(); ++d) {
-    const std::string e = "a" + std::to_string(d);
-    elements.push_back(e);
-    const std::optional<std::string> text = isl_text(subscripts[d], s.iterators);
-    if (text) {
-      constraints += " and " + e + " = " + *text;
-    } else {
-      access.exact = false;
-      constraints += " and 0 <= " + e + " < " + *isl_text(a.extents[d], {});
-    }
-  }
-  std::string range = "[";
-  for (std::size_t d = 0; d < elements.size(); ++d) range += (d ? ", " : "") + elements[d];
-  access.whole = read_map(parameter_prefix(scop_.symbols), statement_id(s.name), tuple_text("", s.iterators.size()),
-                          array_id(name), range + "]", constraints)
-                     .intersect_domain(s.domain);
-  // `scalar` arrays have no fixed extents: nothing to be inside of.
-  access.relation = a.scalar ? access.whole : access.whole.intersect_range(elements_of(a));
-  if (cut) {
-    access.reach = access.whole;
-    access.whole = access.relation;
-  }
-  return access;
+  return access_of(scop_, s, a, a.scalar ? isl::set() : elements_of(a), subscripts, cut);
 }
 
 TreePtr StatementMaker::loop(const std::vector<int>& statements, std::size_t dim, int sign, TreePtr body) {

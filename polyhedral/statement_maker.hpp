@@ -14,6 +14,11 @@ namespace facet {
 // The value that does not change a reduction (contract P9).
 ExprPtr identity_of(ReduceKind kind, DType type);
 
+// The access of `s` to `array`, whose elements are `elements`, by subscripts of its iterators. A data-dependent subscript covers
+// its whole dimension (it is clamped into it); a padded read (`cut`) is cut to the array.
+Access access_of(const Scop& scop, const Statement& s, const Array& array, const isl::set& elements,
+                 const std::vector<ExprPtr>& subscripts, bool cut);
+
 class StatementMaker {
  public:
   // What a statement is made of; ranges give the domain's dimensions, conditions cut it.
@@ -52,8 +57,7 @@ class StatementMaker {
   const Program& program() const { return program_; }
 
  private:
-  Access access_of(const Statement& s, const std::string& array, const std::vector<ExprPtr>& subscripts, bool cut,
-                   bool write) const;
+  Access access(const Statement& s, const std::string& array, const std::vector<ExprPtr>& subscripts, bool cut) const;
   void find_reads(Statement& s) const;
   const isl::set& elements_of(const Array& array) const;
   std::string unique_statement(const std::string& name);

@@ -204,7 +204,7 @@ void follow_strays(Schedule& next) {
     moved.order = m.order;
     moved.inner = m.inner;
     moved.pad = m.pad;
-    fold(moved, m.fold);
+    moved.fold_to(m.fold);
     m = std::move(moved);
   }
 }
@@ -226,12 +226,6 @@ std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next) {
     }
   }
   return std::nullopt;
-}
-
-void fold(StorageMap& m, const std::vector<std::int64_t>& places) {
-  m.fold = places;
-  for (std::size_t d = 0; d < places.size(); ++d)
-    if (places[d] > 0) m.sizes[d] = idx(places[d]);
 }
 
 bool keeps_flows(const Schedule& schedule, const std::string& array, int at) {

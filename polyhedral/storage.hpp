@@ -32,9 +32,6 @@ void follow_strays(Schedule& next);
 // Names the array whose promoted part has no constant size any more.
 std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next);
 
-// Gives the map's dimensions that many places; 0: as many as it has.
-void fold(StorageMap& m, const std::vector<std::int64_t>& places);
-
 // Does every value of the array stay inside the iteration of loop `at` (-1: the whole group) that makes it?
 bool keeps_flows(const Schedule& schedule, const std::string& array, int at);
 

@@ -29,13 +29,55 @@ namespace {
 constexpr const char* kEvery = "every";  // owners of an access: all threads, thread 0, or the form of a nest
 constexpr const char* kFirst = "first";
 
+// Of a folded array, touched at `at` mod `places` of one dimension: buffers that are filled and used in turns.
+struct Slot {
+  std::size_t dimension = 0;
+  ExprPtr at;
+  std::int64_t places = 0;
+};
+
 struct Touch {
   std::string buffer, owner, statement;
   bool write = false;
+  std::optional<Slot> slot;
 };
 
+std::optional<Slot> slot_of(const passes::Access& a) {
+  for (std::size_t d = 0; d < a.subscripts.size(); ++d) {
+    const ExprPtr& e = a.subscripts[d];
+    std::int64_t places = 0;
+    const bool modulo = e->op == Op::kFloorMod || e->op == Op::kTruncMod;
+    if (!modulo || e->lanes != 1 || !passes::constant_value(e->args[1], &places) || places < 2) continue;
+    bool named = false;  // by a value of the body, which may differ where the other access stands
+    walk(e->args[0], [&](const Expr& x) { named = named || x.op == Op::kValue; });
+    if (!named) return Slot{d, e->args[0], places};
+  }
+  return std::nullopt;
+}
+
+// Certainly another place, both in one iteration of the loops around?
+bool other_slot(const Touch& a, const Touch& b) {
+  if (!a.slot || !b.slot || a.slot->dimension != b.slot->dimension || a.slot->places != b.slot->places) return false;
+  const passes::Linear apart = passes::difference(a.slot->at, b.slot->at);
+  return apart.is_constant() && apart.constant % a.slot->places != 0;
+}
+
 bool conflict(const Touch& a, const Touch& b) {
-  return a.buffer == b.buffer && (a.write || b.write) && (a.owner != b.owner || a.owner == kEvery);
+  if (a.buffer != b.buffer || (!a.write && !b.write) || other_slot(a, b)) return false;
+  return a.owner != b.owner || a.owner == kEvery;
+}
+
+// The same touches one iteration of the loop later; seen from outside the loop, their places are not known.
+std::vector<Touch> later(std::vector<Touch> touches, const For& loop) {
+  const ExprPtr next = idx_add(index(loop.iterator), idx(loop.step));
+  for (Touch& t : touches)
+    if (t.slot) t.slot->at = substitute(t.slot->at, {{loop.iterator, next}});
+  return touches;
+}
+std::vector<Touch> seen_from_outside(std::vector<Touch> touches, const For& loop) {
+  for (Touch& t : touches)
+    if (t.slot && passes::mentions(t.slot->at, loop.iterator)) t.slot.reset();
+  return touches;
 }
 
 ExprPtr reduced(ReduceKind kind, const ExprPtr& a, const ExprPtr& b) { return binary(passes::operator_of(kind), a, b); }
@@ -139,7 +181,7 @@ class BlockMapper {
       if (const Store* s = as<Store>(m); s && statement.empty()) statement = s->statement;
     });
     for (const passes::Access& a : passes::accesses_of(LoopList{n}))
-      if (!locals_.is_private(a.buffer, n)) touches.push_back({a.buffer, owner, statement, a.writes});
+      if (!locals_.is_private(a.buffer, n)) touches.push_back({a.buffer, owner, statement, a.writes, slot_of(a)});
     return touches;
   }
 
@@ -273,7 +315,7 @@ class BlockMapper {
   }
 
   // What `inside` made, with what it touches before its first barrier; what was pending before waits outside.
-  std::vector<Touch> heads_of(const LoopList& inside, LoopList* made) {
+  std::vector<Touch> heads_of(const LoopList& inside, LoopList* made, const For* loop = nullptr) {
     const std::vector<Touch> outer_heads = std::move(heads_);
     const bool outer_recording = recording_;
     heads_.clear();
@@ -283,7 +325,8 @@ class BlockMapper {
     std::vector<Touch> heads = std::move(heads_);
     heads_ = outer_heads;
     recording_ = outer_recording;
-    if (recording_) heads_.insert(heads_.end(), heads.begin(), heads.end());
+    const std::vector<Touch> outside = loop ? seen_from_outside(heads, *loop) : heads;
+    if (recording_) heads_.insert(heads_.end(), outside.begin(), outside.end());
     return heads;
   }
 
@@ -306,10 +349,11 @@ class BlockMapper {
       if (loop.kind != LoopKind::kUnroll) loop.kind = LoopKind::kSerial;
       stepped_.insert(loop.iterator);
       LoopList body;
-      heads = heads_of(loop.body, &body);
+      heads = heads_of(loop.body, &body, &loop);
       stepped_.erase(loop.iterator);
-      separate(heads, &body);  // the next iteration begins
-      after = pending_;
+      separate(later(heads, loop), &body);  // the next iteration begins
+      heads = seen_from_outside(std::move(heads), loop);
+      after = seen_from_outside(pending_, loop);
       loop.body = std::move(body);
       made = make_loop(std::move(loop));
     }
@@ -334,7 +378,7 @@ class BlockMapper {
     stepped_.insert(f.iterator);
     LoopList body;
     const std::vector<Touch> first = heads_of(f.body, &body);
-    if (!one_each(f)) separate(first, &body);  // the warp's next iteration begins
+    if (!one_each(f)) separate(seen_from_outside(first, f), &body);  // the warp's next iteration begins
     stepped_.erase(f.iterator);
     scope_ = Scope::kBlock;
     pending_ = pending;

@@ -57,6 +57,12 @@ bool streams(const LoopList& body) {
   return found;
 }
 
+std::string join(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
 class OpenmpPrinter : public CPrinter {
  public:
   OpenmpPrinter() : CPrinter(openmp_reserved_words()) {}
@@ -64,14 +70,32 @@ class OpenmpPrinter : public CPrinter {
  protected:
   void loop(const For& f) override {
     if (f.kind == LoopKind::kSerial && copies_across(f)) return;
-    if (f.kind != LoopKind::kParallel || in_parallel_) return CPrinter::loop(f);
+    if (f.kind != LoopKind::kParallel || in_parallel_) {
+      const std::size_t outside = scope_.size();
+      scope_.push_back(index_name(f.iterator));
+      CPrinter::loop(f);
+      scope_.resize(outside);
+      return;
+    }
     const int collapse = rectangular_depth(f);
     out.comment(f.comment);
     const std::string schedule = (collapse > 1 ? " collapse(" + std::to_string(collapse) + ")" : "") +
                                  (collapse == 1 && is_uneven(f.body, f.iterator) ? " schedule(dynamic)" : " schedule(static)");
+    const bool streaming = streams(f.body);
     in_parallel_ = true;
-    streams(f.body) ? streaming_region(f, schedule) : plain_region(f, schedule);
+    TextWriter body(out.indent() + (streaming ? 1 : 0));
+    std::swap(out, body);
+    out.open(for_header(f));
+    loop_body(f);
+    out.close();
+    std::swap(out, body);
     in_parallel_ = false;
+    streaming ? streaming_region(f, schedule, body.text()) : plain_region(f, schedule, body.text());
+  }
+
+  void let(const Let& n) override {
+    if (!in_parallel_ && !n.is_mutable && n.value) scope_.push_back(names.of("value", n.name));
+    CPrinter::let(n);
   }
 
   void store(const Store& s) override {
@@ -99,6 +123,9 @@ class OpenmpPrinter : public CPrinter {
   }
 
  public:
+  // Pointers, sizes and values that threads get copies of where a parallel loop names them.
+  void in_scope(const std::string& name) { scope_.push_back(name); }
+
   // What was stored past the caches is in memory before anything else happens: nothing else orders such stores.
   void fence() {
     out.raw("#if defined(__SSE__)\n");
@@ -128,21 +155,30 @@ class OpenmpPrinter : public CPrinter {
     out.raw("#endif\n");
   }
 
-  void plain_region(const For& f, const std::string& schedule) {
-    pragma("parallel for" + schedule);
-    out.open(for_header(f));
-    loop_body(f);
-    out.close();
+  // Compilers pass what a region names by reference: behind each store it would be fetched again, and every address made anew.
+  std::string copies(const For& f, const std::string& region) {
+    std::set<std::string> done;
+    passes::walk_nodes({make_loop(f)}, [&](const LoopPtr& n) {
+      if (const For* l = std::get_if<For>(&n->node)) done.insert(index_name(l->iterator));
+      if (const Let* l = std::get_if<Let>(&n->node)) done.insert(names.of("value", l->name));
+    });
+    std::vector<std::string> list;
+    for (const std::string& name : scope_)
+      if (names_word(region, name) && done.insert(name).second) list.push_back(name);
+    return list.empty() ? "" : " firstprivate(" + join(list) + ")";
+  }
+
+  void plain_region(const For& f, const std::string& schedule, const std::string& region) {
+    pragma("parallel for" + schedule + copies(f, region));
+    out.raw(region);
   }
 
   // Each thread fences its own stores once, after its last iteration.
-  void streaming_region(const For& f, const std::string& schedule) {
-    pragma("parallel");
+  void streaming_region(const For& f, const std::string& schedule, const std::string& region) {
+    pragma("parallel" + copies(f, region));
     out.open("");
     pragma("for nowait" + schedule);
-    out.open(for_header(f));
-    loop_body(f);
-    out.close();
+    out.raw(region);
     fence();
     out.close();
   }
@@ -165,14 +201,9 @@ class OpenmpPrinter : public CPrinter {
   }
 
   bool in_parallel_ = false;
-  bool unfenced_ = false;  // something was streamed outside parallel loops
+  std::vector<std::string> scope_;  // what is declared around the place that is printed, as spelled
+  bool unfenced_ = false;           // something was streamed outside parallel loops
 };
-
-std::string join(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-  return text;
-}
 
 // "scores.init, scores": which statements a loop nest holds; "" for anything but a nest.
 std::string statements_of(const LoopPtr& nest) {
@@ -226,10 +257,11 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
     const Buffer& b = *program.find_buffer(name);
     parameters.push_back((printed.uses.written.count(name) ? "" : "const ") + storage_type(b.dtype) + "* __restrict " +
                          p.buffer_name(name));
+    p.in_scope(p.buffer_name(name));
   }
   for (const Symbol& s : program.symbols) {
     if (s.min >= 0) p.assume_non_negative(s.name);
-    p.index_name(s.name);  // parameters take their names before anything inside does
+    p.in_scope(p.index_name(s.name));  // parameters take their names before anything inside does
   }
   TextWriter head;
   if (!kernel.ops.empty()) head.comment(kernel.name + ": " + join(kernel.ops));
@@ -254,16 +286,27 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   return printed;
 }
 
+// The self-checking main of an exported folder is main.cpp.
+std::string file_name(const Interface& face) {
+  const std::string stem = face.name == "main" ? "main_kernels" : face.name;
+  return stem + (face.version.empty() ? "" : "_" + face.version) + ".cpp";
+}
+
 std::string head_text(const LoopProgram& program, const Interface& face, const PrintOptions& options) {
   TextWriter w;
   w.comment(program.name + ": OpenMP C++17 kernels, written by Facet " FACET_VERSION ".");
   if (!options.note.empty()) w.comment(options.note);
-  w.comment("Build: c++ -std=c++17 " + openmp_flags(program.numerics) + " -march=native -fopenmp -c " + face.name + ".cpp");
+  w.comment("Build: c++ -std=c++17 " + openmp_flags(program.numerics) +
+            " -march=" + (options.march.empty() ? "native" : options.march) + " -fopenmp -c " + file_name(face));
   w.line("#include \"" + face.name + ".h\"");
   w.line("");
   w.line("#include <stddef.h>");
   w.line("#include <stdint.h>");
   w.line("");
+  if (!face.version.empty()) {
+    w.raw(declarations_text(face));
+    w.line("");
+  }
   w.comment("Vectors are passed between functions of this file only, so their calling convention does not matter.");
   w.line("#pragma GCC diagnostic ignored \"-Wpsabi\"");
   w.comment("Some helpers serve one compiler or one instruction set only.");
@@ -294,7 +337,9 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
     constants[w] = functions.of("constant", w + "_data");
     body += constant_text(constants[w], w, constant->second, "alignas(64) const") + "\n";
   }
-  const Interface face = interface_of(program, embedded);
+  Interface face = interface_of(program, embedded);
+  const Interface plain = face;
+  face.version = options.version;
   std::vector<PrintedKernel> prepare, kernels;
   for (const Kernel& k : program.prepare) prepare.push_back(print_kernel(program, k, functions, helpers, errors));
   for (const Kernel& k : program.kernels) kernels.push_back(print_kernel(program, k, functions, helpers, errors));
@@ -316,11 +361,12 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
     const auto& arrays = kernels[i].uses.buffers;
     module.kernels.push_back({k.name, k.ops, k.flops, k.bytes, k.when, {arrays.begin(), arrays.end()}});
   }
-  module.header = {face.name + ".h", header_text(face, {})};
+  InterfaceStyle style;
+  style.versions = !options.version.empty();
+  module.header = {face.name + ".h", header_text(plain, style)};
   // main.cpp is the exported check; a program may be called main all the same.
-  module.source = {(face.name == "main" ? "main_kernels" : face.name) + ".cpp",
-                   head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") + "namespace {\n\n" +
-                       helper_text + body + exports.text};
+  module.source = {file_name(face), head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") +
+                                        "namespace {\n\n" + helper_text + body + exports.text};
   return module;
 }
 

@@ -13,6 +13,8 @@ namespace facet {
 
 struct PrintOptions {
   std::map<std::string, HostTensor> constants;  // weights to embed; the others are arguments
+  std::string version;                          // of several instruction sets: "avx2"; part of names of functions and files
+  std::string march;                            // the processors to build it for, "x86-64-v3"; empty: native
   std::string note;                             // one more line for the head of the source, e.g. the recipe's hash
 };
 

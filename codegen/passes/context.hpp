@@ -33,6 +33,8 @@ void enter_kernel(Context& context,
 
 // The passes, in the order in which lower_for_cpu applies them. Each takes a
 // kernel body and gives the new one.
+using JoinedRows = std::map<std::string, std::vector<std::size_t>>;  // buffer -> for each dimension, how many it stands for
+LoopList join_rows(const LoopList& body, Context& context, JoinedRows* rows);
 LoopList simplify(const LoopList& body, const Context& context);
 LoopList contract_locals(const LoopList& body, Context& context);
 LoopList widen(const LoopList& body, Context& context);
@@ -48,6 +50,7 @@ LoopList share_loads(const LoopList& body, Context& context);
 // Named values that nothing reads are gone.
 LoopList drop_unread(const LoopList& body);
 LoopList prefetch_results(const LoopList& body, Context& context);
+LoopList split_rows(const LoopList& body, const Context& context, const JoinedRows& rows);
 
 // The expression forms of simplify, for passes that make new expressions.
 ExprPtr simplify_expr(const ExprPtr& e, const Facts& facts, const Context& context);

@@ -26,9 +26,12 @@ LoopList without_gpu_places(const LoopList& body, passes::Context& context) {
 
 LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   using namespace passes;
+  // Quotient and remainder of one position are one subscript.
+  JoinedRows rows;
+  LoopList body = join_rows(without_gpu_places(scanned, context), context, &rows);
   // Index arithmetic is linear forms; guards and bounds that cannot matter are
   // gone. Later tests rely on it.
-  LoopList body = simplify(without_gpu_places(scanned, context), context);
+  body = simplify(body, context);
   // Padded copies have their zeros apart.
   body = simplify(split_padding(body, context), context);
   // Local arrays of one live element are named values, so that the next passes
@@ -49,8 +52,10 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   body = forward_stores(body, context);
   body = share_loads(body, context);
   body = drop_unread(simplify(body, context));
-  // Last: the loops that compute in named values only are known.
-  return prefetch_results(body, context);
+  // The loops that compute in named values only are known.
+  body = prefetch_results(body, context);
+  // Last: subscripts are those of the program's buffers again.
+  return split_rows(body, context, rows);
 }
 
 }  // namespace

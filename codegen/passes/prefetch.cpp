@@ -115,10 +115,11 @@ class Prefetching {
     const Buffer* buffer = context_.find(a.buffer);
     const bool own = buffer && (buffer->role == BufferRole::kWorkspace || buffer->role == BufferRole::kLocal);
     if (!own || !buffer->strides.empty() || a.lanes == 1 || a.lane_stride != 1 || a.mask || a.padded) return false;
+    for (const ExprPtr& e : a.subscripts)
+      if (e->lanes > 1 || mentions_any(e, inside) || !accesses_of(e).empty()) return false;
     std::int64_t elements = 1, advance = 0;
     for (std::size_t d = a.subscripts.size(); d-- > 0;) {
       const ExprPtr& e = a.subscripts[d];
-      if (e->lanes > 1 || mentions_any(e, inside) || !accesses_of(e).empty()) return false;
       const std::int64_t step = to_linear(e).coefficient_of(f.iterator);
       if (step == 0 && mentions(e, f.iterator)) return false;
       advance += step * elements;

@@ -41,4 +41,8 @@ LoopList unroll(const For& f, const Facts& facts, Context& context);
 // its own to hide the latency of additions.
 LoopList vectorize(const For& f, const Facts& facts, Context& context, std::int64_t copies = 1);
 
+// Iterations of a stencil's row, 1 to width, from its first one to where whole vectors are stored on borders of lines; null
+// where that is no matter.
+ExprPtr to_line_border(const For& f, int width, const Context& context);
+
 }  // namespace facet::passes

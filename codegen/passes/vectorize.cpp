@@ -72,7 +72,7 @@ class Vectorization {
 
  private:
   const For& loop_;
-  const Facts& facts_;
+  Facts facts_;
   Context& context_;
   std::int64_t accumulators_each_;
   int width_ = 0;
@@ -281,6 +281,11 @@ class Vectorization {
       all.push_back(make_loop(std::move(wide)));
       lower = named_index(after_whole(lower, accumulators_each_), all);
     }
+    if (const ExprPtr border = divides() ? nullptr : to_line_border(loop_, width_, context_)) {
+      if (!start_of_row(border, all)) return std::nullopt;
+      lower = named_index(idx_add(loop_.lower, border), all);
+      facts_.add_range(lower->name, idx_add(loop_.lower, idx(1)), idx_add(loop_.lower, idx(width_ + 1)));
+    }
     For whole = whole_vectors(lower, 1, &here);
     std::optional<LoopList> body = parts({{here, nullptr}}, false, inside(whole));
     if (!body) return body;
@@ -309,6 +314,15 @@ class Vectorization {
       all.push_back(make_loop(std::move(rest)));
     }
     return assembled(all);
+  }
+
+  // The iterations up to a border between lines, in one masked vector.
+  bool start_of_row(const ExprPtr& border, LoopList& all) {
+    const ExprPtr left = simplify_expr(idx_min(border, idx_sub(loop_.upper, loop_.lower)), facts_, context_);
+    const ExprPtr mask = named_mask(binary(Op::kLt, iota_from(idx(0), width_), splat_to(left, width_)), all);
+    const std::optional<LoopList> start = parts({{loop_.lower, mask}}, false, facts_);
+    if (start) all.insert(all.end(), start->begin(), start->end());
+    return start.has_value();
   }
 
   ExprPtr named_index(const ExprPtr& value, LoopList& before) {

@@ -225,6 +225,8 @@ class Builder {
   // Where an access of statement `s` to `array` goes under the storage maps.
   std::pair<std::string, std::vector<ExprPtr>> place(int s, const std::string& array, std::vector<ExprPtr> subscripts) {
     if (const StorageMap* m = schedule_.storage_of(s, array)) return {m->buffer, buffer_subscripts(s, *m, subscripts)};
+    const auto plain = schedule_.scop->arrays.find(array);
+    if (plain != schedule_.scop->arrays.end()) subscripts = subscripts_in_memory(plain->second, std::move(subscripts));
     return {array, std::move(subscripts)};
   }
 
@@ -287,7 +289,7 @@ class Builder {
       Buffer b;
       b.name = name;
       b.dtype = a.dtype;
-      b.extents = a.extents;
+      b.extents = extents_in_memory(a);
       b.role = BufferRole::kWorkspace;
       list.push_back(std::move(b));
     }

@@ -64,15 +64,15 @@ class ContractionPlan {
       return planner_.decline(
           "tile", subject,
           "too small for a register tile: m " + text(size_.m) + ", n " + text(size_.n) + ", k " + text(size_.k));
-    walk_ = choose_walk(cpu(), bytes_, size_, tile_, row_bytes(), planner_.threads());
-    computed_here_ = walk_.k_block == 0 && has_plain_nest();
+    walk_ = choose_walk(cpu(), bytes_, size_, tile_, row_bytes(c_, *now().scop, planner_.model()), planner_.threads());
+    computed_here_ = walk_.k_block == 0 && has_plain_nest(now(), statement_);
     if (computed_here_) join_consumers();
     choose_order();
     if (!make_nest(subject)) return;
     if (computed_here_) keep_result_in_tile();
     mark_tile();
     cut_triangle();
-    pack_operands(planner_, {c_, size_, tile_, name_, blocks(), row_tiles()});
+    pack_operands(planner_, {c_, size_, tile_, name_, blocks(), row_tiles(), patch_loop_});
     if (planner_.threads() > 1 && size_.m * size_.n * size_.k * size_.batch > kThreadsFrom)
       planner_.attempt(make_step("parallelize", {{"statement", arg(name_)}, {"loop", arg(order_.front())}}), "parallel",
                        "loop " + order_.front() + " of " + name_, "blocks of the larger side on threads");
@@ -92,6 +92,7 @@ class ContractionPlan {
   bool by_lines_ = false;       // blocks of B's lines are packed
   std::vector<Step> cuts_;      // the cache tiles among them
   std::string block_text_;
+  std::string patch_loop_;  // the blocks that A's windows are copied for
 
   const Schedule& now() const { return planner_.schedule(); }
   const CpuMachine& cpu() const { return planner_.options().machine.cpu; }
@@ -102,26 +103,8 @@ class ContractionPlan {
     return planner_.model().extent(statement_, static_cast<std::size_t>(std::find(all.begin(), all.end(), name) - all.begin()));
   }
 
-  double product(const Names& names) const {
-    double n = 1;
-    for (const std::string& name : names) n *= extent(name);
-    return n;
-  }
-
   Step tile_step(const std::string& loop, std::int64_t size, const std::string& suffix) const {
     return tile_loop(name_, loop, size, loop + suffix);
-  }
-
-  // The nest that holds the statement, its shared loops walking exactly C: { init; for k S } and nothing else.
-  bool has_plain_nest() const {
-    const Statement& s = now().statement(statement_);
-    TreePtr t = loops_around(now().tree, statement_).front();
-    std::size_t depth = 0;
-    for (; t->kind == Tree::Kind::kLoop; t = t->children[0]) ++depth;
-    if (depth != s.subscripts.size() || t->kind != Tree::Kind::kSequence || t->children.size() != 2) return false;
-    const TreePtr& first = t->children[0];
-    return first->kind == Tree::Kind::kLeaf && now().statement(first->statement).target == s.target &&
-           !now().statement(first->statement).update && contains(t->children[1], statement_);
   }
 
   std::size_t rank() const { return now().statement(statement_).subscripts.size(); }
@@ -169,6 +152,7 @@ class ContractionPlan {
     const Names m_rest = without(c_.m, c_.i), n_rest = without(c_.n, c_.j);
     std::string first = rows ? best_outer(m_rest) : best_outer(n_rest);
     if (first.empty()) first = best_outer(c_.batch);
+    if (rows && choose_patches(first)) return;
     Names blocks;
     if (first.empty()) {
       first = (walk_.columns ? c_.j : c_.i) + "t";
@@ -177,6 +161,11 @@ class ContractionPlan {
     if (first != c_.i + "t" && walk_.rows > 0) {
       cut(c_.i, walk_.rows);
       blocks = {c_.i + "t"};
+    }
+    if (first == c_.j + "t" && computed_here_ && blocks.empty() &&
+        !walks_dimension(*c_.a, c_.i)) {  // one panel for all windows
+      order_ = Names{first} + c_.batch + n_rest + Names{c_.j + "r"} + m_rest + Names{c_.i + "r"};
+      return;
     }
     const Names outer = without(c_.batch + (rows ? m_rest + blocks + n_rest : n_rest + m_rest + blocks), first);
     const Names tiles = walk_.along_rows ? Names{c_.i + "r", c_.j + "r"} : Names{c_.j + "r", c_.i + "r"};
@@ -201,17 +190,6 @@ class ContractionPlan {
   std::int64_t line_elements() const { return 64 / bytes_; }
   double bytes_of_lines() const { return static_cast<double>(line_elements() * tile_.nr * bytes_) * size_.k; }
 
-  // The bytes from one iteration of the reduction's innermost loop to the next in B.
-  double row_bytes() const {
-    const std::vector<ExprPtr>& extents = now().scop->arrays.at(c_.b->name).extents;
-    double bytes = static_cast<double>(bytes_);
-    for (std::size_t d = c_.b->args.size(); d-- > 0;) {
-      if (Model::step(c_.b->args[d], c_.k.back()).value_or(0) != 0) return bytes;
-      bytes *= static_cast<double>(evaluate_index(extents[d], planner_.model().sizes()));
-    }
-    return bytes;
-  }
-
   // Parts of operands that one iteration of a loop uses alone: the rows of the threads' block; a panel of columns that is met
   // once.
   std::vector<PackedBlock> blocks() const {
@@ -219,14 +197,36 @@ class ContractionPlan {
     const double depth = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
     const bool by_columns = order_.front() == c_.j + "t";
     if (order_.front() == c_.i + "t") return {{c_.i + "t", c_.i, walk_.thread_block, depth}};
-    if (by_columns && !walk_.along_rows && order_.size() == 3) return {{c_.j + "r", c_.j, tile_.nr, depth}};
+    if (by_columns && (!walk_.along_rows || order_.back() == c_.i + "r") && met_once())
+      return {{c_.j + "r", c_.j, tile_.nr, depth}};
     return {};
+  }
+
+  // Does nothing run between the blocks of columns and their panels?
+  bool met_once() const {
+    const auto panels = std::find(order_.begin(), order_.end(), c_.j + "r");
+    return std::all_of(order_.begin() + 1, panels,
+                       [&](const std::string& l) { return std::count(c_.m.begin(), c_.m.end(), l) > 0 && extent(l) == 1; });
   }
 
   // Tiles that meet a panel of B on one thread.
   double row_tiles() const {
     const double tiles = size_.m / static_cast<double>(tile_.mr);
     return order_.front() == c_.i + "t" ? tiles / planner_.threads() : tiles;
+  }
+
+  // The windows of a convolution: blocks of rows whose part of A fits into L2, met by one panel of B after another.
+  bool choose_patches(const std::string& first) {
+    if (!computed_here_ || walk_.rows > 0 || !std::count(c_.m.begin(), c_.m.end(), first)) return false;
+    const double most = 0.5 * static_cast<double>(second_cache_bytes(cpu()));
+    const std::optional<Patches> p =
+        patches_of(c_, now().statement(statement_), planner_.model(), first, most, planner_.threads());
+    if (!p) return false;
+    cut(p->inside[0], p->rows);
+    patch_loop_ = p->inside[0] + "t";
+    order_ =
+        p->outside + Names{patch_loop_} + c_.batch + without(c_.n, c_.j) + Names{c_.j + "r"} + p->inside + Names{c_.i + "r"};
+    return true;
   }
 
   std::string best_outer(const Names& loops) const {

@@ -42,10 +42,24 @@ std::vector<Contraction> recognise_contractions(const Statement& s, int number, 
 
 ContractionSize size_of(const Contraction& c, const Statement& s, const Model& model);
 
+// Does the loop walk one dimension of the operand alone? Then panels of it can be packed.
+bool walks_dimension(const Expr& read, const std::string& name);
+
+// Blocks of the points of a convolution, whose windows of A are copied together: one of `outside`'s iterations each, and
+// `rows` of the first loop of `inside`.
+struct Patches {
+  std::vector<std::string> outside, inside;
+  std::int64_t rows = 1;
+};
+// Of at most so many bytes of A, `first` outermost; nullopt: A has no windows along i, or even one row's are larger.
+std::optional<Patches> patches_of(const Contraction& c, const Statement& s, const Model& model, const std::string& first,
+                                  double bytes, int threads);
+
 // How a tile reaches its operand and its result along the lanes.
 struct TileAccess {
   bool gathers = false;  // the operand's elements lie apart, and no copy can bring them together
   bool across = false;   // so do the result's
+  bool split = false;    // the operand's vectors lie anywhere: those as wide as a line of the cache touch two of them
 };
 TileAccess access_of(const Contraction& c);
 
@@ -61,6 +75,12 @@ struct ContractionWalk {
   std::int64_t k_block = 0;       // of the reduction; 0: all of it
   bool along_rows = false;        // tiles follow each other along C's rows
 };
+
+// Does the nest that holds the statement have shared loops that walk exactly C: { init; for k S } and nothing else?
+bool has_plain_nest(const Schedule& schedule, int statement);
+
+// The bytes from one iteration of the reduction's innermost loop to the next in B.
+double row_bytes(const Contraction& c, const Scop& scop, const Model& model);
 
 // The walk of a nest of the loops i, j and the reduction. `row_bytes`: from one k to the next in B.
 ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
@@ -111,7 +131,8 @@ struct PackedNest {
   const ContractionTile& tile;
   std::string statement;
   std::vector<PackedBlock> blocks;
-  double row_tiles = 1;  // that use a panel of B on one thread
+  double row_tiles = 1;    // that use a panel of B on one thread
+  std::string patch_loop;  // blocks of A's windows, each of which fits into L2; "": none
 };
 void pack_operands(GroupPlanner& planner, const PackedNest& nest);
 

@@ -27,6 +27,7 @@ constexpr double kFmaLatency = 4;
 constexpr double kLoadsPerCycle = 2;
 constexpr double kL2BytesPerCycle = 32;
 constexpr std::int64_t kMaxColumns = 4;
+constexpr std::int64_t kLineBytes = 64;
 constexpr double kGatherCycles = 1;  // an element
 constexpr double kAcrossCycles = 1;  // an element that is stored across the lanes
 constexpr double kLeastRows = 4;     // of a tile that is stored along its rows
@@ -71,7 +72,8 @@ std::string rows_of(const Contraction& c, const Statement& s, int number, const 
   return best;
 }
 
-// Does the loop walk one dimension of the operand alone? Then panels of it can be packed.
+}  // namespace
+
 bool walks_dimension(const Expr& read, const std::string& name) {
   int mentions = 0, plain = 0;
   for (const ExprPtr& e : read.args) {
@@ -80,8 +82,6 @@ bool walks_dimension(const Expr& read, const std::string& name) {
   }
   return mentions == 1 && plain == 1;
 }
-
-}  // namespace
 
 std::vector<Contraction> recognise_contractions(const Statement& s, int number, const Model& model) {
   std::vector<const Expr*> reads;
@@ -118,7 +118,8 @@ ContractionSize size_of(const Contraction& c, const Statement& s, const Model& m
 }
 
 TileAccess access_of(const Contraction& c) {
-  return {Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !walks_dimension(*c.b, c.j), c.across};
+  const bool packed = walks_dimension(*c.b, c.j);
+  return {Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !packed, c.across, !packed};
 }
 
 std::string line_loop(const Contraction& c) {
@@ -138,13 +139,15 @@ ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, c
       for (std::int64_t rows = 1; rows * columns + columns + 1 < cpu.vector_registers; ++rows) {
         const double accumulators = static_cast<double>(rows * columns), width = static_cast<double>(lanes);
         const double arithmetic = std::max(accumulators / fma, kFmaLatency);
+        const double lines = access.split && lanes * element_bytes >= kLineBytes ? 2 : 1;
         const double loads = static_cast<double>(rows) / kLoadsPerCycle +
-                             static_cast<double>(columns) * (access.gathers ? kGatherCycles * width : 1 / kLoadsPerCycle);
+                             static_cast<double>(columns) * (access.gathers ? kGatherCycles * width : lines / kLoadsPerCycle);
         const double used = shared(size, rows, lanes * columns, threads);
         const double panels = static_cast<double>((rows + lanes * columns) * element_bytes) / kL2BytesPerCycle;
         // What is hidden behind the arithmetic is not free: fewer loads and, among near equals, bytes.
-        const double slack =
-            1 - cpu.load_cost * static_cast<double>(rows + columns) / accumulators - 0.03 * panels / arithmetic;
+        const double slack = 1 -
+                             cpu.load_cost * (static_cast<double>(rows) + lines * static_cast<double>(columns)) / accumulators -
+                             0.03 * panels / arithmetic;
         const double stored = accumulators * (access.across ? kAcrossCycles * width : 1) / std::max(size.k, 1.0);
         const double rate = used * slack * accumulators * width / (std::max({arithmetic, loads, panels}) + stored);
         if (rate <= best.rate) continue;

@@ -67,14 +67,16 @@ class Packing {
   }
 
   void run() {
-    const bool here = block() && fits(promotion(true));
-    const std::string why = !plain_ ? "laid out with its padding and room for whole tiles"
-                                    : "packed in panels of " + std::to_string(panel_) + (here ? ", block by block" : "");
-    lines_ = here && block()->whole_lines;
-    if (!planner_.attempt(promotion(here), "promotion", "array " + operand_.name, why)) return;
+    at_ = of_patches() ? nest_.patch_loop : block() ? block()->loop : "";
+    if (!at_.empty() && !fits(promotion())) at_ = "";
+    lines_ = !at_.empty() && !of_patches() && block()->whole_lines;
+    const std::string why =
+        (!plain_ ? "laid out with its padding and room for whole tiles" : "packed in panels of " + std::to_string(panel_)) +
+        (at_.empty() ? "" : ", block by block");
+    if (!planner_.attempt(promotion(), "promotion", "array " + operand_.name, why)) return;
     copy_ = now().copies.back().name;
     shape();
-    if (!here) share();
+    if (at_.empty()) share();
   }
 
  private:
@@ -88,6 +90,7 @@ class Packing {
   Names outside_, inside_;
   std::string copy_;
   bool lines_ = false;  // one block of lines at a time
+  std::string at_;      // the loop whose iterations copy their own part; "": the whole operand before the nest
 
   const Schedule& now() const { return planner_.schedule(); }
 
@@ -101,17 +104,30 @@ class Packing {
     return nullptr;
   }
 
-  Step promotion(bool here) const {
+  bool of_patches() const { return !plain_ && axis_ == nest_.contraction.i && !nest_.patch_loop.empty(); }
+
+  // The dimensions of windows: those that the reduction alone walks come after those that it shares, so that what one step of
+  // the tile reads lies together; the axis stays where it is if it is the last.
+  Names window_order() const {
+    const Names& k = nest_.contraction.k;
+    Names first, then;
+    for (std::size_t d = 0; d + 1 < dims_.size(); ++d)
+      (std::count(k.begin(), k.end(), dims_[d]) > 0 ? then : first).push_back(dims_[d]);
+    return first + then + Names{dims_.back()};
+  }
+
+  Step promotion() const {
     ArgumentMap step{{"array", arg(operand_.name)}, {"statement", arg(nest_.statement)}}, layout;
     if (plain_) {
       layout = {{"order", arg(outside_ + Names{axis_} + inside_)}, {"inner", arg(ArgumentMap{{axis_, arg(panel_)}})}};
     } else {
       const std::int64_t stride = Model::step(operand_.args.back(), axis_).value_or(1);
-      layout = {{"room", arg(ArgumentMap{{dims_.back(), arg((panel_ - 1) * std::max<std::int64_t>(stride, 0))}})}};
+      layout = {{"order", arg(window_order())}};
+      if (at_.empty()) layout["room"] = arg(ArgumentMap{{dims_.back(), arg((panel_ - 1) * std::max<std::int64_t>(stride, 0))}});
     }
     step["layout"] = arg(layout);
-    if (here) {
-      step["at"] = arg(block()->loop);
+    if (!at_.empty()) {
+      step["at"] = arg(at_);
       step["memory"] = arg(std::string("l2"));
       step["fill"] = Argument{true};
     }
@@ -210,7 +226,7 @@ class Packing {
 // Why B stays where it is, "" where it is packed.
 const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest) {
   const Contraction& c = nest.contraction;
-  if (Model::stride(c.b->args, c.j) != Model::Stride::kUnit) return "";
+  if (c.b->pad || Model::stride(c.b->args, c.j) != Model::Stride::kUnit) return "";
   if (nest.size.m <= 2 * static_cast<double>(nest.tile.mr)) return "too few tiles use its columns to pay for a copy";
   const double bytes = planner.model().array_bytes(c.b->name);
   const Names names = dimensions(*c.b);
@@ -222,8 +238,8 @@ const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest
 // Why A stays where it is: its elements are read one by one, for a line of them all iterations that follow.
 const char* rows_in_place(const PackedNest& nest) {
   const Contraction& c = nest.contraction;
-  if (!c.a->pad && Model::stride(c.a->args, c.k.back()) == Model::Stride::kUnit)
-    return "read along its lines, element by element";
+  if (c.a->pad) return "";  // its reads ask for their place each time, the copy once
+  if (Model::stride(c.a->args, c.k.back()) == Model::Stride::kUnit) return "read along its lines, element by element";
   return nest.size.n < 2 * static_cast<double>(nest.tile.nr) ? "too few tiles use its rows to pay for a copy" : "";
 }
 

@@ -163,4 +163,25 @@ std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, do
   return std::max(mr, rows / mr * mr);
 }
 
+double row_bytes(const Contraction& c, const Scop& scop, const Model& model) {
+  const std::vector<ExprPtr>& extents = scop.arrays.at(c.b->name).extents;
+  double bytes = static_cast<double>(size_bytes(c.b->type));
+  for (std::size_t d = c.b->args.size(); d-- > 0;) {
+    if (Model::step(c.b->args[d], c.k.back()).value_or(0) != 0) return bytes;
+    bytes *= static_cast<double>(evaluate_index(extents[d], model.sizes()));
+  }
+  return bytes;
+}
+
+bool has_plain_nest(const Schedule& schedule, int statement) {
+  const Statement& s = schedule.statement(statement);
+  TreePtr t = loops_around(schedule.tree, statement).front();
+  std::size_t depth = 0;
+  for (; t->kind == Tree::Kind::kLoop; t = t->children[0]) ++depth;
+  if (depth != s.subscripts.size() || t->kind != Tree::Kind::kSequence || t->children.size() != 2) return false;
+  const TreePtr& first = t->children[0];
+  return first->kind == Tree::Kind::kLeaf && schedule.statement(first->statement).target == s.target &&
+         !schedule.statement(first->statement).update && contains(t->children[1], statement);
+}
+
 }  // namespace facet

@@ -68,19 +68,28 @@ bool stands_still(const Schedule& schedule, const std::vector<TreePtr>& loops, i
   return pairs.is_empty();
 }
 
+// The loops around a statement, those of a register tile (unrolled, innermost) before the one whose iterations are lanes.
+std::vector<TreePtr> loops_to_lanes(const Schedule& schedule, int statement) {
+  std::vector<TreePtr> loops = loops_around(schedule.tree, statement);
+  auto lanes = loops.rbegin();
+  while (lanes != loops.rend() && (*lanes)->mark.kind == LoopKind::kUnroll) ++lanes;
+  if (lanes != loops.rend()) std::rotate(lanes.base() - 1, lanes.base(), loops.end());
+  return loops;
+}
+
 void vectorize_leaf(GroupPlanner& planner, int statement) {
   const Schedule& schedule = planner.schedule();
-  const std::vector<TreePtr> loops = loops_around(schedule.tree, statement);
+  const std::vector<TreePtr> loops = loops_to_lanes(schedule, statement);
   if (loops.empty()) return;
   for (const TreePtr& l : loops)
     if (l->mark.kind == LoopKind::kVector) return;
   const TreePtr inner = loops.back();
-  if (inner->children[0]->kind == Tree::Kind::kLoop) return;
+  if (inner->children[0]->kind == Tree::Kind::kLoop && inner->children[0]->mark.kind != LoopKind::kUnroll) return;
   const std::string subject = "loop " + inner->names.at(statement) + " of " + schedule.statement(statement).name;
   int width = 64;
   for (const int s : statements_of(inner)) {
     const Statement& st = schedule.statement(s);
-    if (loops_around(schedule.tree, s).back() != inner) return planner.decline("vector", subject, "it contains other loops");
+    if (loops_to_lanes(schedule, s).back() != inner) return planner.decline("vector", subject, "it contains other loops");
     const std::string name = walked_iterator(schedule, *inner, s);
     std::string why = "it does not walk an index of '" + st.name + "'";
     if (name.empty() || !good_lanes(st, name, &why)) return planner.decline("vector", subject, why);

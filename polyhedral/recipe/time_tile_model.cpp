@@ -6,12 +6,14 @@
 //     box bytes = bytes of the arrays x prod (s_k + f_k) / E_k,
 // and a point-step fetches the share  1 / T + sum_k f_k / s_k  of what it would without tiles: the first step reads the box,
 // and every further one what slides in. Tiles of one wavefront (tile of time + tile of the first space loop) run at once:
-//     time = sum over wavefronts of ceil(tiles in it / threads) x time of a tile + start of threads.
+//     time = sum over wavefronts of the busiest thread's tiles x time of a full tile + start of threads,
+// where threads get equally many neighbouring tiles of a wavefront, each as full as the skewed arrays leave it.
 // Source: Wolfe, More iteration space tiling, SC 1989; Wonnacott, Achieving scalable locality with time skewing, IJPP 2002.
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "polyhedral/recipe/time_tiles.hpp"
 
@@ -22,7 +24,7 @@ namespace {
 constexpr double kShareOfCache = 0.6;  // for the box; the rest is for what slides through
 constexpr double kRowUs = 0.006;       // start and rest of a vector loop: some 20 cycles
 constexpr double kTileUs = 0.2;        // bounds of a tile
-constexpr double kDefaultL3 = 12;      // GB/s of one core, read and write, where the machine does not say
+constexpr double kDefaultL3 = 25;      // GB/s of one core, read and write, where the machine does not say
 constexpr double kDefaultMemory = 8;
 constexpr double kInCache = 1e9;        // no transfer to speak of
 constexpr double kStart = 3;            // a loop for threads ends with the last of them: more than their start alone
@@ -45,7 +47,7 @@ class TileModel {
   // Bytes a microsecond from where arrays of this nest lie, one core.
   double rate() const {
     if (stays_in_cache()) return kInCache;
-    const bool fits = cpu_.caches.size() > 2 && nest_.bytes < 0.5 * cache(2);
+    const bool fits = cpu_.caches.size() > 2 && nest_.bytes < cache(2);
     if (fits) return 1000 * (cpu_.caches[2].read_gb_s > 0 ? 0.5 * cpu_.caches[2].read_gb_s : kDefaultL3);
     return 1000 * (cpu_.copy_gb_s > 0 ? cpu_.copy_gb_s / std::max(1, cpu_.cores) : kDefaultMemory);
   }
@@ -67,7 +69,8 @@ class TileModel {
       if (k > 0) tiles *= std::ceil((nest_.extents[k] + steep * steps) / size);
     }
     if (box > kShareOfCache * l2()) share = 1;
-    const double step = joined(nest_.step_us + nest_.rows * kRowUs, 2 * nest_.bytes * std::min(share, 1.0) / rate());
+    const double step =
+        joined(nest_.step_us / nest_.chains + nest_.rows * kRowUs, 2 * nest_.bytes * std::min(share, 1.0) / rate());
     const double part = std::min(1.0, static_cast<double>(tile.sizes[0]) / nest_.extents[0]);
     const auto [rounds, waves] = wavefronts(tile);
     return rounds * (steps * step * part + tiles * kTileUs) + waves * kStart * cpu_.thread_start_us;
@@ -86,28 +89,34 @@ class TileModel {
     return sum;
   }
 
-  // Full tiles that the busiest thread runs, and how many wavefronts there are. Threads get equally many tiles of each.
+  // Full tiles that the busiest thread runs, and how many wavefronts there are.
   std::pair<double, double> wavefronts(const TimeTile& tile) const {
-    struct Wave {
-      double tiles = 0, work = 0;
-    };
     const double size = static_cast<double>(tile.sizes[0]), slide = static_cast<double>(nest_.steepness[0] * tile.steps);
     const double columns = std::ceil(nest_.steps / static_cast<double>(tile.steps));
     const double rows = std::ceil((nest_.extents[0] + slide) / size);
     if (columns * rows > kMostTiles) return {columns * nest_.extents[0] / size / threads_, columns + rows * columns};
-    std::map<std::int64_t, Wave> waves;
+    std::map<std::int64_t, std::vector<double>> waves;
     for (std::int64_t column = 0; column < static_cast<std::int64_t>(columns); ++column) {
       const double first = slide * static_cast<double>(column);
       for (std::int64_t row = static_cast<std::int64_t>(first / size);
-           static_cast<double>(row) * size < first + slide + nest_.extents[0]; ++row) {
-        Wave& wave = waves[column + row];
-        wave.tiles += 1;
-        wave.work += filled(tile, first, row);
-      }
+           static_cast<double>(row) * size < first + slide + nest_.extents[0]; ++row)
+        waves[column + row].push_back(filled(tile, first, row));
     }
     double rounds = 0;
-    for (const auto& [number, wave] : waves) rounds += std::ceil(wave.tiles / threads_) * wave.work / wave.tiles;
+    for (const auto& [number, tiles] : waves) rounds += busiest(tiles);
     return {rounds, static_cast<double>(waves.size())};
+  }
+
+  // The most that one thread gets of the tiles of a wavefront.
+  double busiest(const std::vector<double>& tiles) const {
+    const std::size_t each = (tiles.size() + static_cast<std::size_t>(threads_) - 1) / static_cast<std::size_t>(threads_);
+    double most = 0;
+    for (std::size_t from = 0; from < tiles.size(); from += each) {
+      double sum = 0;
+      for (std::size_t k = from; k < std::min(from + each, tiles.size()); ++k) sum += tiles[k];
+      most = std::max(most, sum);
+    }
+    return most;
   }
 
   const CpuMachine& cpu_;

@@ -32,6 +32,8 @@ namespace facet {
 namespace {
 
 constexpr std::int64_t kMostFactor = 4;
+constexpr std::int64_t kChains = 8;  // a latency of 4 for each of some 9 additions, two of which start in a cycle
+constexpr std::int64_t kPair = 2;    // more rows at once need more addresses than there are registers
 constexpr double kOperationNs = 0.25;
 constexpr double kLatencyNs = 2;  // an operation of a row that waits for the one before
 
@@ -57,6 +59,7 @@ class TimeTiles {
     const Result<Done> asked = guarded("time tiles", planner_.budget().part(0.5), [&] {
       find_facts();
       if (enough()) find_alignments();
+      if (enough()) find_chains();
     });
     if (!asked) return planner_.decline("budget", subject, asked.errors()[0].message);
     if (!enough()) return;
@@ -67,7 +70,8 @@ class TimeTiles {
       return planner_.decline(
           "time tiles", subject,
           "the model sees no gain: " + text(tile.plain_us) + " us step by step, " + text(facts_.bytes) + " bytes");
-    planner_.attempt_all(steps(tile), "time tiles", subject, times);
+    if (chain_skew_ > 0 && planner_.attempt_all(steps(tile, true), "time tiles", subject, times + "; " + chains())) return;
+    if (planner_.attempt_all(steps(tile, false), "time tiles", subject, times)) pair_rows(tile);
   }
 
  private:
@@ -126,6 +130,7 @@ class TimeTiles {
         same_names_ = same_names_ && l->names.at(part.statement) != time_->names.at(part.statement);
       }
       const bool serial = !carried.at(part.loops.back()->id).none();
+      serial_ = serial_ || serial;
       facts_.step_us += instances_us(planner_, s, points, serial);
       facts_.rows += rows;
       if (part.missing == 0) facts_.parallel = facts_.parallel && carried.at(part.loops[0]->id).none();
@@ -151,6 +156,30 @@ class TimeTiles {
     }
     facts_.extents.resize(alignments_.size());
   }
+
+  // Rows whose points wait for the ones before them: where a row skewed against the next one waits for nothing of it that is
+  // less than an iteration back, several rows at once hide the wait. The rows of one step of time matter, inside which they
+  // run.
+  //     for i for j  A[i,j] = f(A[i,j-1], A[i-1,j+1])    -->    for i for j  A[i,j-2i] = f(A[i,j-2i-1], A[i-1,j-2i+1])
+  void find_chains() {
+    if (!serial_ || parts_.size() != 1 || alignments_.size() + 1 != depth_) return;
+    const int s = parts_[0].statement;
+    const isl::pw_aff& time = time_->member.at(s);
+    const isl::pw_aff& row = parts_[0].loops[depth_ - 2]->member.at(s);
+    std::int64_t skew = 1;
+    for (const Dependence& d : *now().dependences) {
+      if (d.source != s || d.sink != s) continue;
+      const isl::map rows = d.relation.intersect(compare_map(time, Compare::kEqual, time));
+      const isl::map next = rows.intersect(compare_map(row, Compare::kLess, row));
+      const auto along = [&](std::int64_t factor) { return member(parts_[0], depth_ - 1).add(multiply(row, factor)); };
+      while (skew <= kMostFactor && !next.is_empty() && least_distance(next, along(skew), along(skew)).value_or(0) < 1) ++skew;
+    }
+    if (skew > kMostFactor) return;
+    chain_skew_ = skew;
+    facts_.chains = kChains;
+  }
+
+  std::string chains() const { return std::to_string(kChains) + " rows at once: each waits for its own last point"; }
 
   // The smallest distance of each dependence along loop k when skewed by `factor`; shifts that leave none negative.
   std::optional<Alignment> align(std::size_t k, std::int64_t factor) const {
@@ -194,7 +223,7 @@ class TimeTiles {
     return all.loops[k]->names.at(all.statement) + "_border";
   }
 
-  std::vector<Step> steps(const TimeTile& tile) const {
+  std::vector<Step> steps(const TimeTile& tile, bool in_chains) const {
     std::vector<Step> list;
     const std::size_t tiled = tile.sizes.size();
     std::vector<std::string> statements;
@@ -209,6 +238,11 @@ class TimeTiles {
       shared[name(p)] = arg(names);
     }
     if (parts_.size() > 1) list.push_back(make_step("fuse", {{"statements", arg(statements)}, {"loops", arg(shared)}}));
+    const Argument rows = arg(loop_name(0, depth_ - 2));
+    if (in_chains)
+      list.push_back(make_step(
+          "skew",
+          {{"statement", arg(name(0))}, {"loop", arg(loop_name(0, depth_ - 1))}, {"by", rows}, {"factor", arg(chain_skew_)}}));
     std::vector<std::string> loops{time_name(0)};
     std::vector<std::int64_t> sizes{tile.steps};
     for (std::size_t k = 0; k < tiled; ++k) {
@@ -216,7 +250,24 @@ class TimeTiles {
       sizes.push_back(tile.sizes[k]);
     }
     for (Step& s : wavefront_steps(name(0), loops, sizes, planner_.threads() > 1)) list.push_back(std::move(s));
+    if (in_chains)
+      list.push_back(make_step("unroll_and_jam", {{"statement", arg(name(0))}, {"loop", rows}, {"factor", arg(kChains)}}));
     return list;
+  }
+
+  // Rows of the loop outside that meet again only after more than the first cache holds are walked in pairs: of the rows that
+  // a pair reads, three of four serve both.
+  void pair_rows(const TimeTile& tile) {
+    const CpuMachine& cpu = planner_.options().machine.cpu;
+    if (tile.sizes.size() < 2 || cpu.caches.empty() || tile.sizes[0] % kPair != 0) return;
+    double between = facts_.bytes / facts_.extents[0];
+    for (std::size_t k = 1; k < tile.sizes.size(); ++k)
+      between *= std::min(1.0, static_cast<double>(tile.sizes[k]) / facts_.extents[k]);
+    if (between < static_cast<double>(cpu.caches[0].size_bytes)) return;
+    planner_.attempt(
+        make_step("unroll_and_jam", {{"statement", arg(name(0))}, {"loop", arg(loop_name(0, 0))}, {"factor", arg(kPair)}}),
+        "registers", "loop " + loop_name(0, 0) + " of " + name(0),
+        "rows in pairs: " + text(between) + " bytes lie between rows that are read twice");
   }
 
   // Embeds, skews and shifts loop k of a part.
@@ -239,7 +290,8 @@ class TimeTiles {
   TreePtr time_;
   std::vector<Part> parts_;
   std::size_t depth_ = 0;
-  bool carried_ = false, same_names_ = true;
+  bool carried_ = false, same_names_ = true, serial_ = false;
+  std::int64_t chain_skew_ = 0;  // of rows by the loop around them; 0: their points wait for nothing, or no skew serves
   TimeNest facts_;
   std::vector<Alignment> alignments_;
 };

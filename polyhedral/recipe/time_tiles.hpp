@@ -16,6 +16,7 @@ struct TimeNest {
   std::vector<std::int64_t> steepness;  // of their skews
   double bytes = 0;                     // of all arrays that are touched
   double step_us = 0;                   // of one step over all of space, by its arithmetic alone, on one thread
+  double chains = 1;                    // so many rows at once, in tiles, take a step's arithmetic as long as one
   double rows = 0;                      // loops started in one step below the tiled ones, once for each point of them
   bool parallel = false;                // a step can be shared out to threads as it is
 };

@@ -8,10 +8,11 @@
 
 namespace facet {
 
+extern const Rewrite kFlatten;
 extern const Rewrite kRfactor;
 
 const std::vector<const Rewrite*>& all_rewrites() {
-  static const std::vector<const Rewrite*> list = {&kRfactor};
+  static const std::vector<const Rewrite*> list = {&kFlatten, &kRfactor};
   return list;
 }
 

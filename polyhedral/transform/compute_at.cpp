@@ -24,6 +24,7 @@
 #include "polyhedral/affine.hpp"
 #include "polyhedral/storage.hpp"
 #include "polyhedral/transform/memory_steps.hpp"
+#include "polyhedral/transform/part_array.hpp"
 #include "polyhedral/transform/promote_parts.hpp"
 
 namespace facet {
@@ -43,7 +44,7 @@ class ComputeAt {
     name_ = array_.name + ".at";
     for (int i = 2; schedule_.scop->arrays.count(name_); ++i) name_ = array_.name + ".at" + std::to_string(i);
     around_ = loops_down_to(schedule_, reader_, at_->id);
-    find_bounds();
+    part_.emplace(schedule_, args_, array_.name, name_, around_, served_);
     if (!ok()) return schedule_;
     make_twins();
     next_.dependences = std::make_shared<const Dependences>(carried_over());
@@ -115,36 +116,6 @@ class ComputeAt {
     }
   }
 
-  // What the loops down to `at` run over, for all readers: the extents of the part's leading dimensions.
-  void find_bounds() {
-    for (std::size_t k = 0; k < around_.size() && ok(); ++k) {
-      std::optional<isl::map> values;  // { [] -> [f] }
-      for (const int s : served_) {
-        const isl::pw_aff& f = around_[k]->member.at(s);
-        if (isl_pw_aff_isa_aff(f.get()) != isl_bool_true)
-          return args_.refuse("the value of loop '" + around_[k]->names.at(s) + "' for '" + schedule_.statement(s).name +
-                              "' is no single expression");
-        const isl::set& domain = schedule_.statement(s).domain;
-        const isl::map mine = map_to_values(domain, {}).reverse().apply_range(map_to_values(domain, {f}));
-        values = values ? values->unite(mine) : mine;
-      }
-      const std::optional<DimensionBounds> bounds = dimension_bounds(*values, 0);
-      if (!bounds) return args_.refuse("loop '" + around_[k]->names.at(reader_) + "' has no single bounds");
-      low_.push_back(expr_of(bounds->low, {}));
-      extents_.push_back(idx_add(idx_sub(expr_of(bounds->high, {}), low_.back()), idx(1)));
-    }
-  }
-
-  // { S[i] -> [o - low] } for the loops' values o = f(i).
-  isl::map positions(const Statement& st, const std::vector<isl::pw_aff>& values) const {
-    std::vector<isl::pw_aff> all;
-    const std::string tuple = tuple_text(tuple_name(st.domain), st.iterators.size());
-    for (std::size_t k = 0; k < values.size(); ++k)
-      all.push_back(values[k].sub(
-          read_pw_aff(parameter_prefix(schedule_.scop->symbols) + "{ " + tuple + " -> [(" + *isl_text(low_[k], {}) + ")] }")));
-    return map_to_values(st.domain, all);
-  }
-
   // { W[w] -> W.at[o.., w..] } for the instances that write what iteration o reads.
   void make_twins() {
     // Without holes: a few elements more, and loops without conditions.
@@ -182,55 +153,16 @@ class ComputeAt {
     };
     moved(t.write);
     for (Access& a : t.reads) moved(a);
-    std::vector<isl::pw_aff> outer;
-    std::vector<ExprPtr> position;
-    for (std::size_t k = 0; k < around_.size(); ++k) {
-      outer.push_back(output_dimension(domain, static_cast<unsigned>(k)));
-      position.push_back(idx_sub(index(t.iterators[k]), low_[k]));
-    }
-    const isl::map at = positions(t, outer);
-    t.target = name_;
-    t.subscripts.insert(t.subscripts.begin(), position.begin(), position.end());
-    use_part(t.write, at);
-    use_part(t, at, position);
+    const PartArray::Iteration at = part_->of_iterators(t);
+    part_->move_write(t, at);
+    part_->move_reads(t, at);
     return t;
-  }
-
-  void use_part(Access& a, const isl::map& at) const {
-    if (a.array != array_.name) return;
-    a.array = name_;
-    a.relation = with_flat_range(at, a.relation, array_id(name_));
-    a.whole = with_flat_range(at, a.whole, array_id(name_));
-  }
-
-  void use_part(Statement& st, const isl::map& at, const std::vector<ExprPtr>& position) const {
-    for (Access& r : st.reads) use_part(r, at);
-    st.value = rewrite(st.value, [&](const ExprPtr& e) -> ExprPtr {
-      if (e->op != Op::kRead || e->name != array_.name) return e;
-      Expr changed = *e;
-      changed.name = name_;
-      changed.args.insert(changed.args.begin(), position.begin(), position.end());
-      return std::make_shared<const Expr>(std::move(changed));
-    });
-  }
-
-  void use_part_of_iteration(int s, Statement& st) const {
-    std::vector<ExprPtr> instance, position;
-    for (const std::string& i : st.iterators) instance.push_back(index(i));
-    std::vector<isl::pw_aff> outer;
-    for (std::size_t k = 0; k < around_.size(); ++k) {
-      outer.push_back(around_[k]->member.at(s));
-      position.push_back(idx_sub(expr_of(outer.back().as_aff(), instance), low_[k]));
-    }
-    use_part(st, positions(st, outer), position);
   }
 
   // { W.at[o.., w..] -> [o] }
   isl::map iteration_of(std::size_t w) const {
     const isl::set& domain = schedule_of_twin(w).domain;
-    std::vector<isl::pw_aff> outer;
-    for (std::size_t k = 0; k < around_.size(); ++k) outer.push_back(output_dimension(domain, static_cast<unsigned>(k)));
-    return map_to_values(domain, outer);
+    return map_to_values(domain, part_->of_iterators(schedule_of_twin(w)).values);
   }
   const Statement& schedule_of_twin(std::size_t w) const { return next_.statement(twins_[w]); }
 
@@ -277,12 +209,12 @@ class ComputeAt {
     a.name = name_;
     a.live_out = false;
     a.in_place = false;
-    a.extents.insert(a.extents.begin(), extents_.begin(), extents_.end());
+    a.extents.insert(a.extents.begin(), part_->extents().begin(), part_->extents().end());
     scop->arrays[name_] = std::move(a);
     const int n = static_cast<int>(scop->statements.size());
     for (const int s : served_)
-      use_part_of_iteration(
-          s, s < n ? scop->statements[static_cast<std::size_t>(s)] : next_.copies[static_cast<std::size_t>(s - n)]);
+      part_->move_reads(s < n ? scop->statements[static_cast<std::size_t>(s)] : next_.copies[static_cast<std::size_t>(s - n)],
+                        part_->of_member(s));
     next_.scop = std::move(scop);
   }
 
@@ -349,9 +281,9 @@ class ComputeAt {
   bool others_ = false;  // somebody else reads the array
   std::string name_;
   std::vector<TreePtr> around_;
-  std::vector<ExprPtr> low_, extents_;  // of the loops around
-  std::vector<int> twins_;              // statement numbers, by writer
-  std::vector<isl::map> to_twin_;       // by writer
+  std::optional<PartArray> part_;
+  std::vector<int> twins_;         // statement numbers, by writer
+  std::vector<isl::map> to_twin_;  // by writer
 };
 
 Schedule apply(const Schedule& schedule, Arguments& args) {

@@ -30,12 +30,20 @@ namespace facet {
 
 namespace {
 
+bool reads_a_part(const Schedule& schedule, const std::string& array, const TreePtr& at) {
+  if (!at) return false;
+  const std::vector<int> below = statements_of(at);
+  return std::none_of(below.begin(), below.end(), [&](int s) { return schedule.statement(s).target == array; });
+}
+
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const Array* const found = args.array();
   const int s = args.statement();
   const TreePtr at = args.has("at") ? args.loop(s, args.text("at")) : nullptr;
   if (args.problem()) return schedule;
   const std::string array = found->name;
+  if (args.integer("buffers", 1, 1) > 1 && !reads_a_part(schedule, array, at))
+    args.refuse("`buffers` are for a part that is read per iteration of a loop and not written there");
   if (!at) return promote_whole(schedule, args, array, s);
   refuse_second_part(schedule, args, array, StorageMap::Kind::kPromote, at->id);
   if (args.problem()) return schedule;
@@ -104,6 +112,7 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
   m.at = at->id;
   m.space = space_of(args.text("memory", "l2"), args);
   const bool whole = args.truth("fill", false);
+  const std::int64_t buffers = args.integer("buffers", 1, 1);
   const ExprPtr fill = whole ? fill_of(schedule, statements_of(at), schedule.scop->arrays.at(array)) : nullptr;
   if (whole && !fill) args.refuse("'" + array + "' is read with different padding values there");
   for (const StorageMap& p : schedule.storage)
@@ -154,7 +163,7 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
                                copy, number);
   next.copies.push_back(std::move(copy));
   next.storage.push_back(std::move(m));
-  return next;
+  return buffers > 1 ? with_buffers(next, args, s, buffers) : next;
 }
 
 extern const Transform kPromote;
@@ -172,7 +181,9 @@ const Transform kPromote = {
       "after it, without `at`}"},
      {"fill", "bool", false,
       "with `at`: copy whole boxes, the padding value of the reads or zero where the array has no element; readers may then run "
-      "past its end"}},
+      "past its end"},
+     {"buffers", "int", false,
+      "with `at`, of a part that is read: so many in turns, filled that many less one iterations ahead"}},
     apply,
     {"for it { .. for k  S reads A[it, k] }", "for it { copy A[it, ..] to A.tile;  .. for k  S reads A.tile[k] }",
      "cache_read and cache_write (TVM), store_in (Halide), packing",

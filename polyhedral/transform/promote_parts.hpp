@@ -13,6 +13,9 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
 Schedule promote_whole(const Schedule& schedule, Arguments& args, const std::string& array, int statement);
 Schedule promote_result(const Schedule& schedule, Arguments& args, const std::string& array, int statement, const TreePtr& at);
 
+// The part promoted last, for the reader's loop, as `count` parts in turns (promote_buffers.cpp).
+Schedule with_buffers(const Schedule& promoted, Arguments& args, int reader, std::int64_t count);
+
 // Do plain assignments below `at` write all that an iteration touches of the array? What a result tile needs.
 bool writes_its_part(const Schedule& schedule, const std::string& array, const TreePtr& at);
 

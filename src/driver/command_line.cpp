@@ -111,7 +111,9 @@ void add_common(CLI::App* app, Options* o) {
 
 void add_program_options(CLI::App* app, Options* o) {
   app->add_option("program", o->files, "The program file")->required()->expected(1)->type_name("PROGRAM");
-  app->add_option("--target", o->target, "reference, openmp, openmp:ISA, cuda or cuda:sm_NN (default openmp)")->type_name("T");
+  app->add_option("--target", o->target,
+                  "reference, openmp, openmp:ISA (compile: openmp:all), cuda or cuda:sm_NN (default openmp)")
+      ->type_name("T");
   app->add_option("--schedule", o->schedule, "Use this recipe instead of planning one")->type_name("RECIPE");
   list_option(app, "--set", &o->set, "Give a symbol a value; may be repeated", "NAME=VALUE");
   list_option(app, "--numerics", &o->numerics,

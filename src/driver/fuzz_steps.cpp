@@ -270,7 +270,7 @@ class StepMaker {
     return step;
   }
 
-  Made contract() { return random_contract(view_, random_); }
+  Made contract() { return random_contract(trial_, view_, random_); }
   Made expand() { return random_expand(view_, random_); }
   Made compute_at() { return random_compute_at(view_, random_); }
   Made promote() {
@@ -335,6 +335,13 @@ std::optional<Step> random_step(const Trial& trial, FuzzRandom& random) {
 
 std::optional<Step> random_rewrite(const Trial& trial, FuzzRandom& random) {
   const TrialView view = trial.view();
+  for (const TrialStatement& s : random.chance(50) ? shuffled(view.statements, random) : std::vector<TrialStatement>{}) {
+    if (s.iterators.size() < 2) continue;
+    const std::size_t first = static_cast<std::size_t>(random.below(static_cast<int>(s.iterators.size()) - 1));
+    Step step = step_for("flatten", s);
+    step.arguments["loops"] = texts({s.iterators[first], s.iterators[first + 1]});
+    return step;
+  }
   for (const TrialStatement& s : shuffled(view.statements, random)) {
     if (s.reduced.empty() || holds(s.reads, s.target)) continue;
     Step step = step_for("rfactor", s);

@@ -92,6 +92,7 @@ class PromoteMaker {
     const bool written = writes_below(view_, a.name, view_.loop(at).statements);
     if (!written && (a.padded || random_.chance(15))) step.arguments["fill"] = Argument{true};
     if (random_.chance(40)) step.arguments["layout"] = layout(s, a, named && memory[0] != 'l');
+    if (!written && random_.chance(25)) step.arguments["buffers"] = number(2 + random_.below(2));
     return step;
   }
 
@@ -157,7 +158,7 @@ std::optional<Step> random_expand(const TrialView& view, FuzzRandom& random) {
   return std::nullopt;
 }
 
-std::optional<Step> random_contract(const TrialView& view, FuzzRandom& random) {
+std::optional<Step> random_contract(const Trial& trial, const TrialView& view, FuzzRandom& random) {
   for (const TrialArray& a : shuffled(view.arrays, random)) {
     const std::vector<const TrialStatement*> users = users_of(view, a.name);
     const bool read = std::any_of(users.begin(), users.end(), [&](const TrialStatement* s) { return holds(s->reads, a.name); });
@@ -169,6 +170,13 @@ std::optional<Step> random_contract(const TrialView& view, FuzzRandom& random) {
     if (!around.empty() && random.chance(30)) {
       step.arguments["statement"] = text(users[0]->name);
       step.arguments["at"] = text(random.pick(around));
+    }
+    const std::vector<std::string> dims = trial.dimensions(a.name, users[0]->number);
+    if (!dims.empty() && random.chance(40)) {
+      ArgumentMap places;
+      places[random.pick(dims)] = number(1 + random.below(5));
+      step.arguments["statement"] = text(users[0]->name);
+      step.arguments["fold"] = Argument{std::move(places)};
     }
     return step;
   }

@@ -8,7 +8,7 @@
 
 namespace facet {
 
-std::optional<Step> random_contract(const TrialView& view, FuzzRandom& random);
+std::optional<Step> random_contract(const Trial& trial, const TrialView& view, FuzzRandom& random);
 std::optional<Step> random_compute_at(const TrialView& view, FuzzRandom& random);
 std::optional<Step> random_expand(const TrialView& view, FuzzRandom& random);
 std::optional<Step> random_promote(const Trial& trial, const TrialView& view, FuzzRandom& random);

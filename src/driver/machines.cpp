@@ -2,6 +2,8 @@
 #include "src/driver/machines.hpp"
 
 #include <cstdlib>
+#include <set>
+#include <sstream>
 
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
@@ -25,6 +27,24 @@ bool read_architecture(const std::string& name, GpuMachine* gpu) {
 
 }  // namespace
 
+Result<std::vector<std::string>> instruction_sets(const Options& options) {
+  static const std::vector<std::string> known = {"generic", "avx2", "avx512"};
+  const std::string head = "openmp:";
+  if (options.target == head + "all") return known;
+  if (options.target.rfind(head, 0) != 0 || options.target.find(',') == std::string::npos) return std::vector<std::string>{};
+  std::set<std::string> named;
+  std::stringstream list(options.target.substr(head.size()));
+  for (std::string name; std::getline(list, name, ',');) named.insert(name);
+  std::vector<std::string> sets;
+  for (const std::string& name : known)
+    if (named.erase(name)) sets.push_back(name);
+  if (!named.empty() || sets.empty() || sets[0] != "generic")
+    return diagnose(
+        Code::kBadTarget, {}, {options.target},
+        {"a list of instruction sets holds generic, which runs anywhere, and avx2 or avx512; openmp:all has all three"});
+  return sets;
+}
+
 Result<Machine> machine_in_force(const Options& options, bool measured) {
   Machine machine;
   machine.cpu = detect_cpu();
@@ -42,9 +62,11 @@ Result<Machine> machine_in_force(const Options& options, bool measured) {
     const bool known = base == "cuda" ? read_architecture(name, &machine.gpu) : cpu_for_isa(name, host, &machine.cpu);
     if (!known)
       return diagnose(Code::kBadTarget, {}, {options.target},
-                      {base == "cuda" ? "cuda targets are cuda:sm_70 to cuda:sm_120, cuda:sm_90a"
-                                      : "openmp targets are openmp:avx2, openmp:avx512, "
-                                        "openmp:znver4 and other x86-64 CPU names"});
+                      base == "cuda" ? std::vector<std::string>{"cuda targets are cuda:sm_70 to cuda:sm_120, cuda:sm_90a"}
+                                     : std::vector<std::string>{
+                                           "openmp targets are openmp:avx2, openmp:avx512, "
+                                           "openmp:znver4 and other x86-64 CPU names, openmp:generic, openmp:neon",
+                                           "several at once, as openmp:generic,avx2 or openmp:all, are for `compile`"});
   }
   if (measured && machine.cpu.peak_f32_gflop_s <= 0) add_measured_ceilings(machine.cpu);
   return machine;

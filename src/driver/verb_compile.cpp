@@ -98,8 +98,8 @@ JsonValue memory_json(const LoopProgram& loops) {
   return list;
 }
 
-Result<std::string> manifest_text(const Loaded& loaded, const Options& options, const Built& built, const Module& module,
-                                  const std::vector<CudaLaunch>* launches) {
+Result<JsonValue> manifest_of(const Loaded& loaded, const Options& options, const Built& built, const Module& module,
+                              const std::vector<CudaLaunch>* launches) {
   const Result<JsonDocument> recipe = parse_json(to_json(built.plan.recipe), "");
   if (!recipe) return recipe.errors();
   JsonValue symbols = JsonValue::array();
@@ -115,7 +115,14 @@ Result<std::string> manifest_text(const Loaded& loaded, const Options& options, 
   root.add("target", JsonValue::of(options.target)).add("symbols", std::move(symbols));
   root.add("arguments", arguments_json(module, loaded.program)).add("kernels", kernels_json(module, launches));
   root.add("memory", memory_json(built.loops)).add("recipe", recipe->root);
-  return write_json(root);
+  return root;
+}
+
+Result<std::string> manifest_text(const Loaded& loaded, const Options& options, const Built& built, const Module& module,
+                                  const std::vector<CudaLaunch>* launches) {
+  const Result<JsonValue> manifest = manifest_of(loaded, options, built, module, launches);
+  if (!manifest) return manifest.errors();
+  return write_json(*manifest);
 }
 
 // Constants from files travel with the folder; the self-checking main reads them.
@@ -179,6 +186,60 @@ Result<Emitted> write_openmp(const Loaded& loaded, const Options& options, const
   return with_rest(*manifest, std::move(*emitted), folder);
 }
 
+// One source for each instruction set, each with a recipe of its own, and one that calls the best the processor can run.
+Result<Emitted> write_versions(const Loaded& loaded, const Options& options, const std::vector<std::string>& sets,
+                               Folder* folder) {
+  PrintOptions print;
+  Result<HostTensors> constants = embedded_constants(loaded);
+  if (!constants) return constants.errors();
+  print.constants = std::move(*constants);
+  ExportRequest request;
+  JsonValue versions = JsonValue::array();
+  std::optional<Built> first;
+  for (const std::string& set : sets) {
+    Options one = options;
+    one.target = "openmp:" + set;
+    one.time_budget_s = options.time_budget_s / static_cast<double>(sets.size());
+    const Result<Machine> machine = machine_in_force(one, false);
+    if (!machine) return machine.errors();
+    Result<Built> built = build_loops(loaded, one, *machine);
+    if (!built) return built.errors();
+    print.version = set;
+    print.march = machine->cpu.march;
+    Result<Module> module = print_openmp(built->loops, print);
+    if (!module) return module.errors();
+    const Result<JsonDocument> recipe = parse_json(to_json(built->plan.recipe), "");
+    if (!recipe) return recipe.errors();
+    JsonValue entry = JsonValue::object();
+    entry.add("isa", JsonValue::of(set)).add("march", JsonValue::of(print.march));
+    entry.add("source", JsonValue::of(module->source.name)).add("kernels", kernels_json(*module, nullptr));
+    versions.items.push_back(entry.add("recipe", recipe->root));
+    request.versions.push_back({set, print.march, std::move(*module)});
+    if (!first) first = std::move(*built);
+  }
+  const Module& module = request.versions.front().module;
+  Emitted emitted;
+  if (options.c_function) {
+    const Result<std::string> text = c_function_text(loaded.program, module, openmp_flags(loaded.program.numerics));
+    if (!text) return text.errors();
+    emitted.files.emplace_back("c_function.cpp", *text);
+  }
+  const Result<std::map<std::string, std::string>> weights = write_weights(loaded, folder);
+  if (!weights) return weights.errors();
+  request.program = &loaded.program;
+  request.module = &module;
+  request.naive_text = print_naive(loaded.program);
+  request.compile_flags = openmp_flags(loaded.program.numerics);
+  request.weight_files = *weights;
+  for (const SourceFile& file : export_files(request)) {
+    const Result<Done> written = folder->write(file.name, file.text);
+    if (!written) return written.errors();
+  }
+  Result<JsonValue> manifest = manifest_of(loaded, options, *first, module, nullptr);
+  if (!manifest) return manifest.errors();
+  return with_rest(write_json(manifest->add("versions", std::move(versions))), std::move(emitted), folder);
+}
+
 Result<Emitted> write_cuda(const Loaded& loaded, const Options& options, const Machine& machine, const Built& built,
                            Folder* folder) {
   CudaPrintOptions print;
@@ -206,6 +267,23 @@ Result<Emitted> write_cuda(const Loaded& loaded, const Options& options, const M
   return with_rest(*manifest, std::move(*emitted), folder);
 }
 
+Result<Emitted> write_folder(const Loaded& loaded, const Options& options, const std::vector<std::string>& sets,
+                             Folder* folder) {
+  if (!sets.empty()) {
+    const Result<Done> made = make_folder(options.output);
+    if (!made) return made.errors();
+    return write_versions(loaded, options, sets, folder);
+  }
+  const Result<Machine> machine = machine_in_force(options, false);
+  if (!machine) return machine.errors();
+  const Result<Built> built = build_loops(loaded, options, *machine);
+  if (!built) return built.errors();
+  const Result<Done> made = make_folder(options.output);
+  if (!made) return made.errors();
+  return target_base(options) == "cuda" ? write_cuda(loaded, options, *machine, *built, folder)
+                                        : write_openmp(loaded, options, *machine, *built, folder);
+}
+
 }  // namespace
 
 Result<Outcome> verb_compile(const Options& options) {
@@ -219,15 +297,13 @@ Result<Outcome> verb_compile(const Options& options) {
   if (!kinds) return kinds.errors();
   const Result<Loaded> loaded = load_program(options);
   if (!loaded) return loaded.errors();
-  const Result<Machine> machine = machine_in_force(options, false);
-  if (!machine) return machine.errors();
-  const Result<Built> built = build_loops(*loaded, options, *machine);
-  if (!built) return built.errors();
-  const Result<Done> made = make_folder(options.output);
-  if (!made) return made.errors();
+  const Result<std::vector<std::string>> sets = instruction_sets(options);
+  if (!sets) return sets.errors();
+  if (!sets->empty() && !kinds->empty())
+    return diagnose(Code::kBadCommandLine, {}, {"--emit of several instruction sets"},
+                    {"compile for one of them, as --target openmp:avx2 --emit asm"});
   Folder folder{options.output, {}};
-  const Result<Emitted> written = target_base(options) == "cuda" ? write_cuda(*loaded, options, *machine, *built, &folder)
-                                                                 : write_openmp(*loaded, options, *machine, *built, &folder);
+  const Result<Emitted> written = write_folder(*loaded, options, *sets, &folder);
   if (!written) return written.errors();
   Outcome outcome;
   for (const std::string& file : folder.files) outcome.text += "wrote " + options.output + "/" + file + "\n";

@@ -51,6 +51,7 @@ std::string effect_of(const std::string& line) {
       {"vectorize", "which loop becomes lanes and how wide"},
       {"unroll", "how many values are kept in registers at once"},
       {"promote", "a packed copy: fewer cache misses for the price of the copy"},
+      {"flatten", "rows that end no vector and no tile"},
       {"rfactor", "the order of a reduction: more parallelism, another rounding"}};
   const std::size_t at = line.find("\"do\":\"");
   if (at == std::string::npos) return "";

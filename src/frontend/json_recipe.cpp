@@ -99,7 +99,11 @@ class RecipeReader {
         continue;
       }
       const JsonValue* const verb = item.find("do");
-      if (!verb) json.complain(Code::kMissingField, item, {"do", "a step"});
+      if (!verb) {
+        const std::string name = item.members.size() == 1 ? item.members[0].key : "tile";
+        json.complain(Code::kMissingField, item, {"do", "a step"},
+                      {"a step is written {\"do\": \"" + name + "\", ...}, its arguments beside \"do\""});
+      }
       if (verb) step.verb = json.string(*verb, "\"do\"").value_or("");
       for (const JsonMember& m : item.members)
         if (m.key != "do") step.arguments[m.key] = argument(m.value, "argument \"" + m.key + "\"");

@@ -149,9 +149,9 @@ CpuInfo read_cpuinfo() {
 
 void set_isa(CpuMachine& m, const std::string& isa) {
   m.isa = isa;
-  m.march = isa == "avx512" ? "x86-64-v4" : isa == "avx2" ? "x86-64-v3" : "x86-64";
+  m.march = isa == "avx512" ? "x86-64-v4" : isa == "avx2" ? "x86-64-v3" : isa == "neon" ? "armv8-a" : "x86-64";
   m.vector_bytes = isa == "avx512" ? 64 : isa == "avx2" ? 32 : 16;
-  m.vector_registers = isa == "avx512" ? 32 : 16;
+  m.vector_registers = isa == "avx512" || isa == "neon" ? 32 : 16;
   m.fma_per_cycle = isa == "generic" ? 1 : 2;
 }
 
@@ -194,6 +194,7 @@ bool cpu_for_isa(const std::string& name, const CpuMachine& host, CpuMachine* ou
   };
   static constexpr Known known[] = {{"generic", "generic", "x86-64", 1},
                                     {"x86-64", "generic", "x86-64", 1},
+                                    {"neon", "neon", "armv8-a", 2},
                                     {"avx2", "avx2", "x86-64-v3", 2},
                                     {"x86-64-v3", "avx2", "x86-64-v3", 2},
                                     {"haswell", "avx2", "haswell", 2},

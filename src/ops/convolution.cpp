@@ -53,14 +53,19 @@ void define_conv(OpBuilder& b) {
   Loops reduced = {b.loop("c", b.dim(1, 1))};
   const Loops at = position_loops(b, windows), taps = tap_loops(b, windows);
   left.insert(left.end(), at.begin(), at.end());
-  reduced.insert(reduced.end(), taps.begin(), taps.end());
+  // A window of one tap is no loop: what is left may be a matrix product.
+  std::vector<ExprPtr> tap;
+  for (std::size_t a = 0; a < windows.size(); ++a) {
+    if (windows[a].kernel != 1) reduced.push_back(taps[a]);
+    tap.push_back(windows[a].kernel != 1 ? taps[a].index() : idx(0));
+  }
   Subscripts x = {left[0].index(), channel_of(left[1].index(), groups, b.dim(1, 0), b.dim(1, 1), reduced[0].index())};
   Subscripts w = {left[1].index(), reduced[0].index()};
   bool padded = false;
   Shape shape = {b.dim(0, 0), b.dim(1, 0)};
   for (std::size_t a = 0; a < windows.size(); ++a) {
-    x.push_back(windows[a].at(at[a].index(), taps[a].index()));
-    w.push_back(taps[a].index());
+    x.push_back(windows[a].at(at[a].index(), tap[a]));
+    w.push_back(tap[a]);
     padded = padded || windows[a].leaves_input();
     shape.push_back(windows[a].output);
   }
@@ -96,6 +101,7 @@ void add_convolutions(std::vector<OpDef>& table) {
                   {{"f32[1, 3, 6, 6]", "f32[3, 1, 3, 3]"},
                    {{"group", as_attribute(3)}, {"auto_pad", as_attribute("SAME_LOWER")}, {"strides", ints({2, 2})}}},
                   {{"f32[1, 1, 3, 4, 5]", "f32[2, 1, 2, 2, 2]"}, {{"auto_pad", as_attribute("SAME_UPPER")}}},
+                  {{"f32[2, 3, 5, 7]", "f32[4, 3, 1, 1]", "f32[4]"}, {}},
                   {{"f32[0, 2, 5]", "f32[3, 2, 3]"}, {}}};
   conv.define = define_conv;
   table.push_back(std::move(conv));

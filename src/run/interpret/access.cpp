@@ -63,8 +63,16 @@ bool Machine::locate(const Instr& i, const AccessInfo& info, const Instance& m, 
       if (m.extents[k] > 0) s = std::clamp<std::int64_t>(s, 0, m.extents[k] - 1);
     }
     subscripts[d] = s;
-    inside = inside && s >= 0 && s < m.extents[k];
     at += s * m.strides[k];
+  }
+  std::int64_t over = 0;  // rows that a joint position has left behind
+  for (int d = info.rank - 1; d >= 0; --d) {
+    const std::size_t k = static_cast<std::size_t>(d);
+    std::int64_t s = subscripts[d] + over;
+    const bool runs_on = info.runs_on >> d & 1u && m.extents[k] > 0 && m.strides[k - 1] == m.extents[k] * m.strides[k];
+    over = runs_on && s >= m.extents[k] ? s / m.extents[k] : 0;
+    s -= over * m.extents[k];
+    inside = inside && s >= 0 && s < m.extents[k];
   }
   *offset = at;
   return inside;

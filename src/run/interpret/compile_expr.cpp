@@ -222,6 +222,8 @@ int Compiler::access(const std::string& buffer, const std::vector<ExprPtr>& subs
       if (subscripts[d]->lanes != lanes) problem("a subscript of '" + buffer + "' has another number of lanes than the access");
     }
     if (reads_memory(subscripts[d])) info.gather |= 1u << d;
+    // [0, e] may name an element of a later row: dimensions are joined (`flatten`).
+    if (d > 0 && subscripts[d - 1]->op == Op::kLiteral && subscripts[d - 1]->int_value == 0) info.runs_on |= 1u << d;
   }
   info.arguments = static_cast<int>(code_.operands.size());
   code_.operands.insert(code_.operands.end(), registers.begin(), registers.end());

@@ -51,5 +51,15 @@ TEST(MachineJson, RoundTripsAndFillsFromBase) {
   EXPECT_EQ(read_machine("{\"cpu\": {\"core\": 1}}", "").errors()[0].code, Code::kUnknownField);
 }
 
+// A step in the form of other tools, named by its key: the message shows how it is written here.
+TEST(RecipeJson, AStepWithoutDoIsShownTheForm) {
+  const Result<Recipe> r = read_recipe(
+      R"({"facet_recipe": 1, "variants": [{"groups": [{"name": "k0", "ops": ["t"], "steps": [{"tile": {"loops": ["i"]}}]}]}]})",
+      "r.json");
+  ASSERT_FALSE(r.ok());
+  EXPECT_EQ(r.errors()[0].code, Code::kMissingField);
+  EXPECT_NE(to_text(r.errors()).find(R"({"do": "tile", ...})"), std::string::npos) << to_text(r.errors());
+}
+
 }  // namespace
 }  // namespace facet

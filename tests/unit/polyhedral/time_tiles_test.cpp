@@ -57,6 +57,37 @@ TEST(TimeTiles, AStencilLargerThanTheCachesIsTiledOverTime) {
   EXPECT_EQ(made.count("vectorize"), 2);  // rows keep their lanes
 }
 
+// Rows whose points wait for each other run several at once, skewed against each other.
+TEST(TimeTiles, RowsThatWaitForThemselvesRunInChains) {
+  const Planned made =
+      planned(stencil("for (int t = 0; t < T; t++) for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++)"
+                      " A[i][j] = A[i-1][j+1] + A[i][j-1] + A[i][j+1] + A[i+1][j];",
+                      3000),
+              two_threads());
+  ASSERT_EQ(made.decisions.size(), 1u);
+  EXPECT_TRUE(made.decisions[0].done) << made.decisions[0].reason;
+  EXPECT_EQ(made.count("skew"), 3);  // rows by time, tiles by tiles, points by rows
+  EXPECT_EQ(made.count("unroll_and_jam"), 1);
+}
+
+// What lies between two visits of a row decides whether rows are walked in pairs.
+TEST(TimeTiles, RowsThatLeaveTheFirstCacheAreWalkedInPairs) {
+  const auto pairs = [](std::int64_t first_cache) {
+    ScheduleOptions o = two_threads();
+    o.machine.cpu.caches = {{first_cache}, {2 << 20}, {8 << 20}};
+    const Program p = program_of(
+        R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 4, "max": 1000, "default": 160},
+      "T": {"min": 1, "max": 1000, "default": 500}}, "tensors": {"A": {"dtype": "f64", "shape": ["N", "N", "N"]},
+      "B": {"dtype": "f64", "shape": ["N", "N", "N"]}}, "inputs": ["A", "B"],
+      "ops": [{"op": "loops", "in": ["N", "T"], "inout": ["A", "B"], "code": "for (int t = 0; t < T; t++) {)"
+        R"( for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++) for (int k = 0; k < N; k++) B[i][j][k] = A[i-1][j][k] + A[i+1][j][k] + A[i][j-1][k] + A[i][j+1][k];)"
+        R"( for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++) for (int k = 0; k < N; k++) A[i][j][k] =B[i-1][j][k] + B[i+1][j][k]; }"}], "outputs": ["A", "B"]})");
+    return planned(p, o).count("unroll_and_jam");
+  };
+  EXPECT_EQ(pairs(16 << 10), 1);
+  EXPECT_EQ(pairs(1 << 20), 0);
+}
+
 // The same program at a size whose arrays stay in cache.
 TEST(TimeTiles, WhatStaysInCacheIsLeftAlone) {
   const Planned small = planned(stencil(kJacobi, 40), two_threads());

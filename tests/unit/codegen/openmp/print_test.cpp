@@ -43,7 +43,7 @@ TEST(PrintOpenmp, MatvecReadsAsWritten) {
               HasSubstr("void k0(const float* __restrict a, const float* __restrict x, float* __restrict y, int64_t N) {\n"
                         "  // y\n"
                         "#if defined(_OPENMP)\n"
-                        "  #pragma omp parallel for schedule(static)\n"
+                        "  #pragma omp parallel for schedule(static) firstprivate(a, x, y, N)\n"
                         "#endif\n"
                         "  for (int64_t i = 0; i < 5; ++i) {\n"
                         "    float sum = 0.0f;\n"

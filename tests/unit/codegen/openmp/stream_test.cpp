@@ -53,7 +53,7 @@ TEST(StreamedStores, AreFencedOnceAThread) {
   const Result<Module> parallel = print_openmp(doubled(8, LoopKind::kParallel, true));
   ASSERT_TRUE(parallel);
   EXPECT_THAT(parallel->source.text, HasSubstr("stream_f32x8(y + "));
-  EXPECT_THAT(parallel->source.text, HasSubstr("#pragma omp parallel\n"));
+  EXPECT_THAT(parallel->source.text, HasSubstr("#pragma omp parallel firstprivate(y, x)\n"));
   EXPECT_THAT(parallel->source.text, HasSubstr("#pragma omp for nowait schedule(static)\n"));
   EXPECT_EQ(count(parallel->source.text, "__builtin_ia32_sfence();"), 1);
   const Result<Module> serial = print_openmp(doubled(8, LoopKind::kSerial, true));
@@ -63,7 +63,7 @@ TEST(StreamedStores, AreFencedOnceAThread) {
   ASSERT_TRUE(plain);
   EXPECT_THAT(plain->source.text, Not(HasSubstr("sfence")));
   EXPECT_THAT(plain->source.text, Not(HasSubstr("stream_")));
-  EXPECT_THAT(plain->source.text, HasSubstr("#pragma omp parallel for schedule(static)\n"));
+  EXPECT_THAT(plain->source.text, HasSubstr("#pragma omp parallel for schedule(static) firstprivate(y, x)\n"));
 }
 
 }  // namespace

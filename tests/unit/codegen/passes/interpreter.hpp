@@ -70,12 +70,17 @@ class Evaluator {
 
   std::int64_t integer(const ExprPtr& e) { return eval(e).integer[0]; }
 
-  Cell& cell(const std::string& buffer, const std::vector<std::int64_t>& at) {
+  Cell& cell(const std::string& buffer, std::vector<std::int64_t> at) {
     const auto found = memory_.cells.find(buffer);
     if (found == memory_.cells.end()) throw std::runtime_error("no buffer " + buffer);
     const std::vector<std::int64_t>& extents = memory_.extents[buffer];
     std::int64_t offset = 0;
     if (at.size() != extents.size()) throw std::runtime_error("rank of " + buffer);
+    for (std::size_t d = at.size(); d-- > 1;) {  // [0, p] may name an element of a later row: joined dimensions
+      if (at[d] < extents[d] || at[d - 1] != 0 || extents[d] == 0) continue;
+      at[d - 1] = at[d] / extents[d];
+      at[d] %= extents[d];
+    }
     for (std::size_t d = 0; d < at.size(); ++d) {
       if (at[d] < 0 || at[d] >= extents[d])
         throw std::runtime_error(buffer + "[" + std::to_string(at[d]) + "] outside, dimension " + std::to_string(d));

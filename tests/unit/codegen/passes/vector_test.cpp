@@ -88,6 +88,22 @@ TEST(Vectors, TransposedReadIsAGatherAndTransposedStoreIsOneByOne) {
   EXPECT_THAT(text, HasSubstr("c_lanes"));
 }
 
+// Three reads around a place: the first vector ends where the store meets a border between lines, wherever the row begins.
+TEST(Vectors, AStencilsRowsAreStoredFromBorderToBorder) {
+  const auto at = [](std::int64_t back) { return rd("a", {ix("r"), sub(add(ix("i"), idx(1)), idx(back))}); };
+  const ExprPtr width = add(ix("N"), idx(2));
+  LoopProgram p = program({"N"}, {array("a", {idx(5), width}), out("c", {idx(5), width})},
+                          {loop("r", idx(0), idx(5),
+                                {loop("z", idx(0), width, {put("c", {ix("r"), ix("z")}, f32(9))}),
+                                 vector_loop("i", idx(1), add(ix("N"), idx(1)),
+                                             {put("c", {ix("r"), ix("i")}, add(add(at(0), at(1)), at(2)))}, 4)})});
+  CpuMachine machine = wide_machine();
+  machine.vector_bytes = 16;
+  const LoopProgram q = lower_for_cpu(p, machine, nullptr);
+  for (const std::int64_t n : kSizes) expect_same(p, q, {{"N", n}});
+  EXPECT_THAT(to_text(q.kernels[0].body), HasSubstr("let i_rest: i64 = 5 - tmod(r * (N + 2) + 1, 4)"));
+}
+
 // A quotient by the vector's own width stands still inside a vector: one element for all lanes (it was read as neighbours).
 TEST(Vectors, AQuotientByTheWidthIsOneElement) {
   const LoopProgram p =

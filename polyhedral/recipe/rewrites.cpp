@@ -1,0 +1,69 @@
+// Policy: the rewrites of a group, chosen before its schedule.
+//
+// Neighbouring indices of a contraction that play the same part (rows, columns, batch or reduction) become one where nothing
+// in the group tells them apart: points of a 1 x 1 convolution, batch and time of a linear layer. Register tiles and vectors
+// then end once instead of in every row, and the threads share out all rows.
+#include "polyhedral/analyse.hpp"
+#include "polyhedral/recipe/contraction.hpp"
+#include "polyhedral/rewrite/rewrite.hpp"
+
+namespace facet {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+class RewritePlan {
+ public:
+  RewritePlan(const Schedule& plain, const ScheduleOptions& options, const Budget& budget, Ledger& ledger)
+      : schedule_(plain), options_(options), budget_(budget), ledger_(ledger) {}
+
+  std::vector<Step> run() {
+    for (int s = 0; s < schedule_.statement_count(); ++s)
+      while (join_some(s)) {}
+    return std::move(steps_);
+  }
+
+ private:
+  Schedule schedule_;
+  const ScheduleOptions& options_;
+  const Budget& budget_;
+  Ledger& ledger_;
+  std::vector<Step> steps_;
+
+  // The first two neighbours that can be one.
+  bool join_some(int s) {
+    const Statement& st = schedule_.statement(s);
+    const std::vector<Contraction> choices = recognise_contractions(st, s, Model(schedule_, options_.sizes));
+    if (choices.empty()) return false;
+    for (std::size_t at = 0; at + 1 < st.iterators.size(); ++at) {
+      const Names both{st.iterators[at], st.iterators[at + 1]};
+      for (const Names* part : {&choices[0].m, &choices[0].n, &choices[0].k, &choices[0].batch})
+        if (std::count(part->begin(), part->end(), both[0]) + std::count(part->begin(), part->end(), both[1]) == 2 &&
+            attempt(make_step("flatten", {{"statement", arg(st.name)}, {"loops", arg(both)}}), st.name, both))
+          return true;
+    }
+    return false;
+  }
+
+  bool attempt(const Step& step, const std::string& statement, const Names& loops) {
+    std::optional<Result<std::shared_ptr<const Scop>>> scop;
+    const Result<Done> ran =
+        guarded("rewrites of " + schedule_.scop->name, budget_, [&] { scop = rewritten(schedule_.scop, {step}); });
+    if (!ran || !*scop) return false;
+    ledger_.push_back({"rewrite", "loops " + loops[0] + ", " + loops[1] + " of " + statement, true,
+                       "walk the rows of every array as one", schedule_.scop->name, 0});
+    schedule_ = original_schedule(**scop, std::make_shared<const Dependences>());
+    steps_.push_back(step);
+    return true;
+  }
+};
+
+}  // namespace
+
+std::vector<Step> plan_rewrites(const Schedule& plain, const ScheduleOptions& options, const Budget& budget, Ledger& ledger) {
+  if (options.target.rfind("cuda", 0) == 0) return {};
+  return RewritePlan(plain, options, budget, ledger).run();
+}
+
+}  // namespace facet

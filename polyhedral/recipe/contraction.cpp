@@ -89,6 +89,7 @@ class ContractionPlan {
   ContractionWalk walk_;
   bool computed_here_ = false;  // C starts in this nest: it can live in a tile
   Names order_;                 // the loops down to the register tiles
+  bool by_lines_ = false;       // blocks of B's lines are packed
   std::vector<Step> cuts_;      // the cache tiles among them
   std::string block_text_;
   std::string patch_loop_;  // the blocks that A's windows are copied for
@@ -106,34 +107,6 @@ class ContractionPlan {
     return tile_loop(name_, loop, size, loop + suffix);
   }
 
-  // Its loops in the order of C's, when the nest computes one element of the consumer from the same element of what the
-  // cluster computes; else empty.
-  Names elementwise_loops(const TreePtr& nest, const TreePtr& cluster) const {
-    if (statements_of(nest).size() != 1) return {};
-    const Statement& reader = now().statement(statements_of(nest).front());
-    const std::vector<TreePtr> loops = loops_around(cluster, statement_);
-    if (reader.update || reader.kind != StatementKind::kMap || loops_around(nest, statements_of(nest).front()).size() != rank())
-      return {};
-    Names result;
-    bool plain = true;
-    for (const int w : statements_of(cluster)) {
-      const Statement& writer = now().statement(w);
-      if (writer.update) continue;
-      walk(reader.value, [&](const Expr& e) {
-        if (e.op != Op::kRead || e.name != writer.target) return;
-        Names mine;
-        for (std::size_t l = 0; l < rank(); ++l)
-          for (std::size_t d = 0; d < e.args.size() && d < writer.subscripts.size(); ++d)
-            if (writer.subscripts[d]->op == Op::kIndex && writer.subscripts[d]->name == loops[l]->names.at(w) &&
-                e.args[d]->op == Op::kIndex)
-              mine.push_back(e.args[d]->name);
-        plain = plain && !e.pad && e.args.size() == rank() && mine.size() == rank() && (result.empty() || result == mine);
-        result = mine;
-      });
-    }
-    return plain ? result : Names{};
-  }
-
   std::size_t rank() const { return now().statement(statement_).subscripts.size(); }
 
   // Consumers that follow the nest, element by element, share its loops: they run in the register tile.
@@ -146,7 +119,7 @@ class ContractionPlan {
       while (!contains(root->children[at], statement_)) ++at;
       if (at + 1 == root->children.size()) return;
       const TreePtr cluster = root->children[at], nest = root->children[at + 1];
-      const Names loops = elementwise_loops(nest, cluster);
+      const Names loops = elementwise_loops(now(), statement_, nest, cluster);
       if (loops.empty()) return;
       const int reader = statements_of(nest).front();
       const std::string consumer = now().statement(reader).name;
@@ -173,6 +146,8 @@ class ContractionPlan {
 
   // The loop for the threads comes first: in a plain nest blocks of i or j, else an outer loop of the larger side.
   void choose_order() {
+    const std::string line = line_loop(c_);
+    if (!line.empty() && bytes_of_lines() <= 0.75 * static_cast<double>(second_cache_bytes(cpu()))) return order_by_lines(line);
     const bool rows = size_.m >= size_.n;
     const Names m_rest = without(c_.m, c_.i), n_rest = without(c_.n, c_.j);
     std::string first = rows ? best_outer(m_rest) : best_outer(n_rest);
@@ -197,9 +172,28 @@ class ContractionPlan {
     order_ = Names{first} + outer + tiles;
   }
 
+  // Whole lines of B, which lie along another loop of C than the lanes, become panels of one block of that loop each:
+  //   for .., LINEt, jr { B.tile.copy;  for LINE, .., ir .. B_tile .. }
+  void order_by_lines(const std::string& line) {
+    const Names others = without(without(c_.n, c_.j), line);
+    const std::int64_t size = line_elements();
+    std::string first = best_outer(others);
+    if (first.empty() && balance(std::ceil(extent(line) / static_cast<double>(size)), planner_.threads()) < 0.9)
+      first = best_outer(c_.batch);
+    cut(line, size);
+    order_ = first.empty() ? Names{} : Names{first};
+    order_ = order_ + without(c_.batch, first) + without(others, first) + Names{line + "t", c_.j + "r", line} +
+             without(c_.m, c_.i) + Names{c_.i + "r"};
+    by_lines_ = true;
+  }
+
+  std::int64_t line_elements() const { return 64 / bytes_; }
+  double bytes_of_lines() const { return static_cast<double>(line_elements() * tile_.nr * bytes_) * size_.k; }
+
   // Parts of operands that one iteration of a loop uses alone: the rows of the threads' block; a panel of columns that is met
   // once.
   std::vector<PackedBlock> blocks() const {
+    if (by_lines_) return {{c_.j + "r", c_.j, tile_.nr * line_elements(), size_.k, true}};
     const double depth = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
     const bool by_columns = order_.front() == c_.j + "t";
     if (order_.front() == c_.i + "t") return {{c_.i + "t", c_.i, walk_.thread_block, depth}};

@@ -89,6 +89,14 @@ ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, c
 // tile of one loop.
 Step tile_loop(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name);
 
+// The loop of B's lines where the lanes walk another dimension of it: both of C, each alone in its subscript. "": none.
+std::string line_loop(const Contraction& c);
+
+// The loops of `nest` in the order of C's, when it computes one element of the consumer from the same element of what the
+// cluster around `statement` computes; else empty.
+std::vector<std::string> elementwise_loops(const Schedule& schedule, int statement, const TreePtr& nest,
+                                           const TreePtr& cluster);
+
 // Where the reduction's loop `k` leaves a triangle with the side of a register tile: the point of index_set_split, and whether
 // full tiles lie behind it. nullopt: no triangle.
 struct TriangleCut {
@@ -112,6 +120,7 @@ struct PackedBlock {
   std::string loop, axis;
   std::int64_t size = 0;
   double depth = 0;
+  bool whole_lines = false;  // the operand's other loops are covered too: a line of it, one iteration of the others
 };
 
 // The operands of the nest that computes `statement` in tiles of `tile` move to packed buffers where that pays, block by block

@@ -122,6 +122,13 @@ TileAccess access_of(const Contraction& c) {
   return {Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !packed, c.across, !packed};
 }
 
+std::string line_loop(const Contraction& c) {
+  const ExprPtr& last = c.b->args.back();
+  const bool apart = Model::stride(c.b->args, c.j) == Model::Stride::kOther && walks_dimension(*c.b, c.j) && !c.b->pad;
+  if (!apart || last->op != Op::kIndex || last->name == c.j || !walks_dimension(*c.b, last->name)) return "";
+  return std::count(c.n.begin(), c.n.end(), last->name) ? last->name : "";
+}
+
 ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
                             const TileAccess& access, int threads) {
   const std::int64_t whole = std::max<std::int64_t>(1, cpu.vector_bytes / element_bytes);

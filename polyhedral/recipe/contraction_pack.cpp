@@ -36,6 +36,11 @@ Names operator+(Names a, const Names& b) {
   return a;
 }
 
+Names without(Names list, const std::string& name) {
+  std::erase(list, name);
+  return list;
+}
+
 // The operand's loops that walk one dimension alone, "dN" for the others: the names of promote's dimensions.
 Names dimensions(const Expr& read) {
   Names names;
@@ -64,6 +69,7 @@ class Packing {
   void run() {
     at_ = of_patches() ? nest_.patch_loop : block() ? block()->loop : "";
     if (!at_.empty() && !fits(promotion())) at_ = "";
+    lines_ = !at_.empty() && !of_patches() && block()->whole_lines;
     const std::string why =
         (!plain_ ? "laid out with its padding and room for whole tiles" : "packed in panels of " + std::to_string(panel_)) +
         (at_.empty() ? "" : ", block by block");
@@ -83,7 +89,8 @@ class Packing {
   bool plain_;
   Names outside_, inside_;
   std::string copy_;
-  std::string at_;  // the loop whose iterations copy their own part; "": the whole operand before the nest
+  bool lines_ = false;  // one block of lines at a time
+  std::string at_;      // the loop whose iterations copy their own part; "": the whole operand before the nest
 
   const Schedule& now() const { return planner_.schedule(); }
 
@@ -91,7 +98,7 @@ class Packing {
   const PackedBlock* block() const {
     if (!plain_) return nullptr;
     for (const PackedBlock& b : nest_.blocks)
-      if (b.axis == axis_ &&
+      if (b.axis == axis_ && (outside_.empty() || b.whole_lines) &&
           static_cast<double>(b.size) * b.depth * static_cast<double>(size_bytes(operand_.type)) <= block_bytes())
         return &b;
     return nullptr;
@@ -144,9 +151,24 @@ class Packing {
     return planner_.model().trips(*find_loop(now().tree, number, loop), number);
   }
 
+  // Does the loop belong to the copy alone?
+  bool runs_inside(const std::string& loop) const {
+    const std::vector<TreePtr> around = loops_around(now().tree, now().find(copy_));
+    const auto own = [&](const TreePtr& l) { return l->names.at(now().find(copy_)) == loop && statements_of(l).size() == 1; };
+    return std::any_of(around.begin(), around.end(), own);
+  }
+
   // The loops of the copy in the order in which it walks, and their lanes.
   void shape() {
     const bool follows = !plain_ || axis_ == dims_.back();
+    if (lines_) {
+      Names order;
+      for (const std::string& l : without(outside_, dims_.back()) + inside_ + Names{axis_, dims_.back()})
+        if (runs_inside(l)) order.push_back(l);
+      planner_.attempt(make_step("interchange", {{"statement", arg(copy_)}, {"order", arg(order)}}), "tile", "copy " + copy_,
+                       "lines become columns of the panel");
+      return;
+    }
     if (plain_) {
       std::vector<Step> steps{tile_loop(copy_, axis_, panel_, axis_ + "p")};
       steps.push_back(make_step("interchange", {{"statement", arg(copy_)}, {"order", arg(walk(steps))}}));
@@ -207,7 +229,9 @@ const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest
   if (c.b->pad || Model::stride(c.b->args, c.j) != Model::Stride::kUnit) return "";
   if (nest.size.m <= 2 * static_cast<double>(nest.tile.mr)) return "too few tiles use its columns to pay for a copy";
   const double bytes = planner.model().array_bytes(c.b->name);
-  const bool near = bytes <= 0.5 * static_cast<double>(second_cache_bytes(planner.options().machine.cpu));
+  const Names names = dimensions(*c.b);
+  const bool plain = !c.b->pad && std::count(names.begin(), names.end(), c.j) > 0;
+  const bool near = plain && bytes <= 0.5 * static_cast<double>(second_cache_bytes(planner.options().machine.cpu));
   return near && nest.row_tiles < kRowTiles ? "in the second cache, and few tiles use its columns" : "";
 }
 

@@ -48,10 +48,11 @@ double filled(double size, std::int64_t tile) {
 }
 
 // What the threads' shares of the tiles are used for: the rest waits for the largest one. Where other loops are there, those
-// are shared out.
+// are shared out, but those of the smaller side are not.
 double shared(const ContractionSize& size, std::int64_t rows, std::int64_t columns, int threads) {
   const double across = filled(size.i, rows), along = filled(size.j, columns);
-  if (!size.plain()) return across * along;
+  const bool columns_alone = size.n > size.m && size.n == size.j && size.batch == 1;
+  if (!size.plain()) return columns_alone ? across * filled(size.j, columns * threads) : across * along;
   return std::max(filled(size.i, rows * threads) * along, across * filled(size.j, columns * threads));
 }
 

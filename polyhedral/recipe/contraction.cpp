@@ -205,8 +205,9 @@ class ContractionPlan {
   // Does nothing run between the blocks of columns and their panels?
   bool met_once() const {
     const auto panels = std::find(order_.begin(), order_.end(), c_.j + "r");
-    return std::all_of(order_.begin() + 1, panels,
-                       [&](const std::string& l) { return std::count(c_.m.begin(), c_.m.end(), l) > 0 && extent(l) == 1; });
+    return std::all_of(order_.begin() + 1, panels, [&](const std::string& l) {
+      return std::count(c_.n.begin(), c_.n.end(), l) > 0 || (std::count(c_.m.begin(), c_.m.end(), l) > 0 && extent(l) == 1);
+    });
   }
 
   // Tiles that meet a panel of B on one thread.

@@ -47,11 +47,13 @@ double filled(double size, std::int64_t tile) {
   return size <= 0 ? 0 : size / (std::ceil(size / static_cast<double>(tile)) * static_cast<double>(tile));
 }
 
-// What the threads' shares of the tiles are used for: the rest waits for the largest one. Other loops are shared
-// out where there are any, and triangles in many blocks.
+// What the threads' shares of the tiles are used for: the rest waits for the largest one. Where other loops are there, those
+// are shared out, but those of the smaller side are not; triangles are shared out in many blocks.
 double shared(const ContractionSize& size, std::int64_t rows, std::int64_t columns, int threads) {
   const double across = filled(size.i, rows), along = filled(size.j, columns);
-  if (!size.plain() || !size.even) return across * along;
+  const bool columns_alone = size.n > size.m && size.n == size.j && size.batch == 1;
+  if (!size.even) return across * along;
+  if (!size.plain()) return columns_alone ? across * filled(size.j, columns * threads) : across * along;
   return std::max(filled(size.i, rows * threads) * along, across * filled(size.j, columns * threads));
 }
 

@@ -69,7 +69,7 @@ struct AccessInfo {
   int arguments = 0;  // first subscript's place in Code::operands
   int rank = 0;
   std::uint32_t vector_subscripts = 0;  // bit d: subscript d has one value per lane
-  std::uint32_t runs_on = 0;           // bit d: subscript d may name an element of a later row
+  std::uint32_t runs_on = 0;            // bit d: subscript d may name an element of a later row
   std::uint32_t gather = 0;             // bit d: subscript d is data-dependent and is clamped into the buffer
   bool wrap = false;                    // gathers: negative subscripts wrap once first
   std::int64_t lane_stride = 1;         // on the innermost subscript, when no subscript is a vector

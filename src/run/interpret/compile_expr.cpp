@@ -178,7 +178,7 @@ void Compiler::lazy_logic(const ExprPtr& e, int dst) {
 }
 
 void Compiler::load(const ExprPtr& e, int dst) {
-  const int id = access(e->name, e->args, e->lanes);
+  const int id = access(e->name, e->args, e->lanes, e->pad != nullptr);
   if (id < 0) return;
   const int pad = e->pad ? expr(e->pad) : kNoRegister;
   const int mask = e->mask ? expr(e->mask) : kNoRegister;
@@ -196,7 +196,7 @@ void Compiler::load(const ExprPtr& e, int dst) {
 }
 
 // The access's description with its subscripts evaluated; -1 after a problem.
-int Compiler::access(const std::string& buffer, const std::vector<ExprPtr>& subscripts, int lanes) {
+int Compiler::access(const std::string& buffer, const std::vector<ExprPtr>& subscripts, int lanes, bool padded) {
   const BufferName* found = find_buffer(buffer);
   if (found == nullptr) {
     problem("buffer '" + buffer + "' is not known here");
@@ -222,8 +222,8 @@ int Compiler::access(const std::string& buffer, const std::vector<ExprPtr>& subs
       if (subscripts[d]->lanes != lanes) problem("a subscript of '" + buffer + "' has another number of lanes than the access");
     }
     if (reads_memory(subscripts[d])) info.gather |= 1u << d;
-    // [0, e] may name an element of a later row: dimensions are joined (`flatten`).
-    if (d > 0 && subscripts[d - 1]->op == Op::kLiteral && subscripts[d - 1]->int_value == 0) info.runs_on |= 1u << d;
+    // [0, e] may name an element of a later row: dimensions are joined (`flatten`). A pad asks each dimension.
+    if (!padded && d > 0 && subscripts[d - 1]->op == Op::kLiteral && subscripts[d - 1]->int_value == 0) info.runs_on |= 1u << d;
   }
   info.arguments = static_cast<int>(code_.operands.size());
   code_.operands.insert(code_.operands.end(), registers.begin(), registers.end());

@@ -46,7 +46,7 @@ class Compiler {
   void lazy_select(const ExprPtr& e, int dst);
   void lazy_logic(const ExprPtr& e, int dst);
   void load(const ExprPtr& e, int dst);
-  int access(const std::string& buffer, const std::vector<ExprPtr>& subscripts, int lanes);
+  int access(const std::string& buffer, const std::vector<ExprPtr>& subscripts, int lanes, bool padded = false);
 
   // compile.cpp
   void block(const LoopList& body);

@@ -44,6 +44,13 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   const std::string array = found->name;
   if (args.integer("buffers", 1, 1) > 1 && !reads_a_part(schedule, array, at))
     args.refuse("`buffers` are for a part that is read per iteration of a loop and not written there");
+  for (const StorageMap& m : schedule.storage) {
+    if (m.array != array) continue;
+    if (!m.fold.empty()) args.refuse("'" + array + "' lives in places that are taken in turns", {"promote first, then fold"});
+    if (args.integer("buffers", 1, 1) > 1)
+      args.refuse("'" + array + "' has a part of its own already ('" + m.buffer + "')", {"promote with `buffers` first"});
+  }
+  if (args.problem()) return schedule;
   if (!at) return promote_whole(schedule, args, array, s);
   refuse_second_part(schedule, args, array, StorageMap::Kind::kPromote, at->id);
   if (args.problem()) return schedule;

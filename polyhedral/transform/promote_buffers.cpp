@@ -40,6 +40,7 @@ class Buffers {
     if (args_.problem()) return before_;
     declare(array);
     next_.storage.pop_back();
+    leave_array();
     run_ahead();
     StorageMap box = contracted(next_, part_.buffer, outer_loop());
     keep_layout(box);
@@ -70,6 +71,14 @@ class Buffers {
     next_.scop = std::move(scop);
   }
 
+  // The readers do not touch the array any more: what they owed to its writers, the copy does.
+  void leave_array() {
+    Dependences kept = *next_.dependences;
+    const auto reads = [&](int s) { return std::count(readers_.begin(), readers_.end(), s) > 0; };
+    std::erase_if(kept, [&](const Dependence& d) { return d.array == part_.array && (reads(d.source) || reads(d.sink)); });
+    next_.dependences = std::make_shared<const Dependences>(std::move(kept));
+  }
+
   // In the loop of the part the copy's iterations come `count - 1` earlier.
   void run_ahead() {
     const TreePtr at = find_loop(next_.tree, part_.at);
@@ -94,7 +103,7 @@ class Buffers {
 
   const Schedule& before_;
   Arguments& args_;
-  const StorageMap& part_;
+  const StorageMap part_;
   std::int64_t count_;
   Schedule next_;
   std::vector<TreePtr> around_;

@@ -196,7 +196,8 @@ void places_of(const TreePtr& node, TreePlace& prefix, std::map<int, TreePlace>&
   std::map<int, TreePlace> below;
   TreePlace none;
   places_of(node->children[0], none, below);
-  const std::int64_t mark = static_cast<std::int64_t>(node->mark.kind) + 100 * node->mark.gpu.reduces;
+  // The loop itself counts, too: storage refers to it, and loops of one iteration may have the same members.
+  const std::int64_t mark = static_cast<std::int64_t>(node->mark.kind) + 100 * node->mark.gpu.reduces + 1000 * node->id;
   for (auto& [s, place] : below) {
     TreePlace mine = prefix;
     mine.emplace_back(node->member.at(s).get(), mark);

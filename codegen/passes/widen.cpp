@@ -74,9 +74,18 @@ std::set<std::string> local_tiles(const LoopList& body) {
   return names;
 }
 
+std::set<std::string> allocated_in(const LoopList& body) {
+  std::set<std::string> names;
+  walk_nodes(body, [&](const LoopPtr& node) {
+    if (const Allocate* a = as<Allocate>(node)) names.insert(a->buffer.name);
+  });
+  return names;
+}
+
 class Widening {
  public:
-  Widening(const LoopList& body, Context& context) : context_(context), tiles_(local_tiles(body)) {
+  Widening(const LoopList& body, Context& context)
+      : context_(context), tiles_(local_tiles(body)), allocated_(allocated_in(body)) {
     std::vector<For> around;
     collect(body, around, tiles_, meetings_);
   }
@@ -120,7 +129,7 @@ class Widening {
   }
 
   Context& context_;
-  std::set<std::string> tiles_;
+  std::set<std::string> tiles_, allocated_;
   std::vector<Meeting> meetings_;
   // Tiles that a loop fills which keeps to its domain, and those that a widened loop fills first. What lies past the end of the
   // domain in one of the former alone has never been written: nobody may go there for it.
@@ -130,7 +139,7 @@ class Widening {
   void note_fillers(const LoopList& body, const std::string& axis, std::set<std::string>* names) {
     for_each_store(body, [&](const Store& s) {
       const auto along = [&](const ExprPtr& e) { return to_linear(e).coefficient_of(axis) != 0; };
-      if (!s.update && tiles_.count(s.buffer) && std::any_of(s.subscripts.begin(), s.subscripts.end(), along))
+      if (!s.update && allocated_.count(s.buffer) && std::any_of(s.subscripts.begin(), s.subscripts.end(), along))
         names->insert(s.buffer);
     });
   }

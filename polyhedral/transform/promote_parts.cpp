@@ -29,7 +29,9 @@ std::vector<std::string> dimension_names(const Statement& s, const std::string& 
     walk(s.value, [&](const Expr& e) {
       if (e.op == Op::kRead && e.name == array) walked_by(e.args);
     });
-    names.push_back(name.empty() || std::count(names.begin(), names.end(), name) ? "d" + std::to_string(d) : name);
+    // A dot: the loop around a copy or a twin, by a name that copies made from here use as well.
+    const bool taken = name.find('.') != std::string::npos || std::count(names.begin(), names.end(), name) > 0;
+    names.push_back(name.empty() || taken ? "d" + std::to_string(d) : name);
   }
   return names;
 }

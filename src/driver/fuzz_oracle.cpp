@@ -90,6 +90,10 @@ class Execution {
       again = text_of(s.root, at) + (repeated.count(s.root) ? " reads other values when it runs again" : " runs twice");
     if (i.write < 0) return;
     Held& held = memory_[static_cast<std::size_t>(i.write)];
+    if (s.copy && i.reads.size() == 1 && i.reads[0] >= 0) {  // updates may go on where the copy is
+      held = memory_[static_cast<std::size_t>(i.reads[0])];
+      return;
+    }
     const Name made = s.copy ? read : mixed(name_of(roots_[static_cast<std::size_t>(i.statement)], at), read);
     if (!s.update || e_.strict) {
       held = {made, std::nullopt, 0};

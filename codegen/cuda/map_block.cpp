@@ -182,6 +182,9 @@ class BlockMapper {
     });
     for (const passes::Access& a : passes::accesses_of(LoopList{n}))
       if (!locals_.is_private(a.buffer, n)) touches.push_back({a.buffer, owner, statement, a.writes, slot_of(a)});
+    const std::set<std::string> own = passes::introduced_names({n});  // another node's loops may be called the same
+    for (Touch& t : touches)
+      if (t.slot && passes::mentions_any(t.slot->at, own)) t.slot.reset();
     return touches;
   }
 

@@ -86,8 +86,8 @@ void PartArray::move(const Statement& st, Access& a, const Iteration& at) const 
   };
   const isl::map position = positions(st, at);
   a.array = name_;
-  a.relation = with_flat_range(position, relative(a.relation), array_id(name_));
-  a.whole = with_flat_range(position, relative(a.whole), array_id(name_));
+  a.relation = with_flat_range(position, relative(a.reach ? *a.reach : a.relation), array_id(name_));  // padding is in the part
+  a.whole = a.reach ? a.relation : with_flat_range(position, relative(a.whole), array_id(name_));
   a.reach.reset();
 }
 

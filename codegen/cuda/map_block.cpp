@@ -67,9 +67,9 @@ bool conflict(const Touch& a, const Touch& b) {
   return a.owner != b.owner || a.owner == kEvery;
 }
 
-// The same touches one iteration of the loop later; seen from outside the loop, their places are not known.
-std::vector<Touch> later(std::vector<Touch> touches, const For& loop) {
-  const ExprPtr next = idx_add(index(loop.iterator), idx(loop.step));
+// The same touches so many iterations of the loop later; seen from outside the loop, their places are not known.
+std::vector<Touch> later(std::vector<Touch> touches, const For& loop, std::int64_t iterations) {
+  const ExprPtr next = idx_add(index(loop.iterator), idx(loop.step * iterations));
   for (Touch& t : touches)
     if (t.slot) t.slot->at = substitute(t.slot->at, {{loop.iterator, next}});
   return touches;
@@ -354,7 +354,11 @@ class BlockMapper {
       LoopList body;
       heads = heads_of(loop.body, &body, &loop);
       stepped_.erase(loop.iterator);
-      separate(later(heads, loop), &body);  // the next iteration begins
+      // The next iterations begin: a place that the first does not touch, one of the others may.
+      std::int64_t turns = 1;
+      for (const Touch& t : heads)
+        if (t.slot) turns = std::max(turns, t.slot->places);
+      for (std::int64_t k = 1; k <= turns; ++k) separate(later(heads, loop, k), &body);
       heads = seen_from_outside(std::move(heads), loop);
       after = seen_from_outside(pending_, loop);
       loop.body = std::move(body);

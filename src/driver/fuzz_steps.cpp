@@ -335,7 +335,7 @@ std::optional<Step> random_step(const Trial& trial, FuzzRandom& random) {
 
 std::optional<Step> random_rewrite(const Trial& trial, FuzzRandom& random) {
   const TrialView view = trial.view();
-  for (const TrialStatement& s : random.chance(8) ? shuffled(view.statements, random) : std::vector<TrialStatement>{}) {
+  for (const TrialStatement& s : random.chance(5) ? shuffled(view.statements, random) : std::vector<TrialStatement>{}) {
     if (s.iterators.size() < 2) continue;
     const std::size_t first = static_cast<std::size_t>(random.below(static_cast<int>(s.iterators.size()) - 1));
     Step step = step_for("flatten", s);

@@ -9,7 +9,7 @@
 
 namespace facet {
 
-isl::schedule compute_schedule(const isl::schedule_constraints& constraints, const SchedulerOptions& options) {
+std::optional<isl::schedule> compute_schedule(const isl::schedule_constraints& constraints, const SchedulerOptions& options) {
   isl_ctx* ctx = isl_context().get();
   const auto set = [&](const SchedulerOptions& o) {
     isl_options_set_schedule_serialize_sccs(ctx, o.serialize);
@@ -19,7 +19,12 @@ isl::schedule compute_schedule(const isl::schedule_constraints& constraints, con
   set(options);
   isl_schedule* made = isl_schedule_constraints_compute_schedule(constraints.copy());
   set(SchedulerOptions{});
-  return isl::manage(made);
+  if (made) return isl::manage(made);
+  const isl_error error = isl_ctx_last_error(ctx);
+  if (error == isl_error_abort || error == isl_error_quota || error == isl_error_alloc)
+    isl::exception::throw_last_error(isl_context());
+  isl_ctx_reset_error(ctx);
+  return std::nullopt;
 }
 
 isl::pw_aff member_of(const isl::union_pw_aff& member, const isl::set& domain) {

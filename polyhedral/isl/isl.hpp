@@ -63,7 +63,8 @@ struct SchedulerOptions {
   bool maximize = false;           // whole components at once: as much fusion as validity allows
   bool outer_coincidence = false;  // the outermost loop of a band must be coincident
 };
-isl::schedule compute_schedule(const isl::schedule_constraints& constraints, const SchedulerOptions& options);
+// Nothing where isl gives up on them, which it does now and then without an error.
+std::optional<isl::schedule> compute_schedule(const isl::schedule_constraints& constraints, const SchedulerOptions& options);
 // The part of `member` over the space of `domain`: { S[i] -> [time] }.
 isl::pw_aff member_of(const isl::union_pw_aff& member, const isl::set& domain);
 // Dimensions (d, e) with i_d = o_e in every pair { i -> o }, as far as the constraints say so outright.

@@ -254,7 +254,11 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   const std::optional<Region> region = region_of(schedule, args);
   if (region) check_region(schedule, *region, args);
   if (args.problem()) return schedule;
-  const isl::schedule made = compute_schedule(constraints_of(schedule, *region), options);
+  const std::optional<isl::schedule> made = compute_schedule(constraints_of(schedule, *region), options);
+  if (!made) {
+    args.refuse("isl's scheduler finds no order for these nests", {"take fewer nests at a time, or another `fusion`"});
+    return schedule;
+  }
   Schedule next = schedule;
   // isl drops statements without instances; they stay in the tree, where later steps may name them.
   std::vector<int> live;
@@ -265,7 +269,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     else
       live.push_back(s);
   }
-  if (!live.empty()) parts.insert(parts.begin(), Converter(schedule, *region, &next.next_loop).convert(made.root(), live));
+  if (!live.empty()) parts.insert(parts.begin(), Converter(schedule, *region, &next.next_loop).convert(made->root(), live));
   next.tree = replace_nests(schedule, *region, make_sequence(std::move(parts)));
   contract_again(*region, next);
   return next;

@@ -21,7 +21,7 @@ struct Violation {
   std::string array;
   std::vector<std::int64_t> element;
   std::vector<std::int64_t> taker;  // not empty: the element that takes its place in a folded array
-  std::string source, sink;             // statement names
+  std::string source, sink;         // statement names
   std::vector<std::string> source_iterators, sink_iterators;
   std::vector<std::int64_t> source_instance, sink_instance;
   std::vector<std::pair<std::string, std::int64_t>> symbols;

@@ -14,8 +14,8 @@ namespace facet {
 // The value that does not change a reduction (contract P9).
 ExprPtr identity_of(ReduceKind kind, DType type);
 
-// The access of `s` to `array`, whose elements are `elements`, by subscripts of its iterators. A data-dependent subscript covers
-// its whole dimension (it is clamped into it); a padded read (`cut`) is cut to the array.
+// The access of `s` to `array`, whose elements are `elements`, by subscripts of its iterators. A data-dependent subscript
+// covers its whole dimension (it is clamped into it); a padded read (`cut`) is cut to the array.
 Access access_of(const Scop& scop, const Statement& s, const Array& array, const isl::set& elements,
                  const std::vector<ExprPtr>& subscripts, bool cut);
 

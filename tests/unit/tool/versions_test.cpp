@@ -31,7 +31,8 @@ TEST_F(Versions, TheLargestSetThatTheProcessorHasRuns) {
   std::string objects;
   for (const Json& v : manifest["versions"]) {
     const std::string source = v["source"].get<std::string>();
-    ASSERT_EQ(shell(compiler->command + " -std=c++17 -O1 -march=" + v["march"].get<std::string>() + " -fopenmp -c " + source), 0);
+    ASSERT_EQ(shell(compiler->command + " -std=c++17 -O1 -march=" + v["march"].get<std::string>() + " -fopenmp -c " + source),
+              0);
     objects += " " + source.substr(0, source.size() - 4) + ".o";
   }
   // Not above the set of this processor: the sources of larger ones are compiled, and not called.

@@ -23,6 +23,7 @@
 
 #include "polyhedral/affine.hpp"
 #include "polyhedral/storage.hpp"
+#include "polyhedral/transform/part_array.hpp"
 #include "polyhedral/transform/transform.hpp"
 
 namespace facet {
@@ -37,11 +38,18 @@ class Expander {
   Schedule run() {
     check();
     if (ok() && array_.scalar) return with_places();
-    if (ok()) find_bounds();
+    if (!ok()) return schedule_;
+    name_ = array_.name + ".each";
+    for (int i = 2; schedule_.scop->arrays.count(name_); ++i) name_ = array_.name + ".each" + std::to_string(i);
+    const PartArray copies(schedule_, args_, array_.name, name_, {loop_}, users_);
     if (!ok()) return schedule_;
     scop_ = std::make_shared<Scop>(*schedule_.scop);
-    declare();
-    for (const int s : users_) rename(s);
+    declare(copies);
+    for (const int s : users_) {
+      const PartArray::Iteration at = copies.of_member(s);
+      if (statement(s).target == array_.name) copies.move_write(statement(s), at);
+      copies.move_reads(statement(s), at);
+    }
     next_.scop = scop_;
     next_.dependences = std::make_shared<const Dependences>(divided());
     std::erase_if(next_.storage, [&](const StorageMap& m) { return m.array == array_.name; });
@@ -50,11 +58,6 @@ class Expander {
 
  private:
   bool ok() const { return !args_.problem(); }
-
-  static bool uses(const Statement& st, const std::string& array) {
-    return st.target == array ||
-           std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
-  }
 
   void check() {
     const std::string quoted = "'" + array_.name + "'";
@@ -67,11 +70,9 @@ class Expander {
       args_.refuse(quoted + " is read with a padding value, which needs the whole array's bounds");
     for (const int s : statements_of(schedule_.tree)) {
       const Statement& st = schedule_.statement(s);
-      if (!uses(st, array_.name)) continue;
+      if (!st.touches(array_.name)) continue;
       users_.push_back(s);
       if (!contains(loop_, s)) return args_.refuse("'" + st.name + "' uses " + quoted + " outside the loop");
-      if (isl_pw_aff_isa_aff(loop_->member.at(s).get()) != isl_bool_true)
-        return args_.refuse("the loop's value for '" + st.name + "' is no single expression");
     }
     if (users_.empty()) args_.refuse(quoted + " is not used in the loop");
   }
@@ -87,25 +88,10 @@ class Expander {
     return std::move(next_);
   }
 
-  void find_bounds() {
-    std::optional<isl::map> values;  // { [] -> [f] }
-    for (const int s : users_) {
-      const isl::set& domain = schedule_.statement(s).domain;
-      const isl::map mine = map_to_values(domain, {}).reverse().apply_range(map_to_values(domain, {loop_->member.at(s)}));
-      values = values ? values->unite(mine) : mine;
-    }
-    const std::optional<DimensionBounds> bounds = dimension_bounds(*values, 0);
-    if (!bounds) return args_.refuse("the loop has no single bounds: it is not known how many copies there are");
-    low_ = expr_of(bounds->low, {});
-    copies_ = idx_add(idx_sub(expr_of(bounds->high, {}), low_), idx(1));
-  }
-
-  void declare() {
-    name_ = array_.name + ".each";
-    for (int i = 2; scop_->arrays.count(name_); ++i) name_ = array_.name + ".each" + std::to_string(i);
+  void declare(const PartArray& copies) {
     Array a = array_;
     a.name = name_;
-    a.extents.insert(a.extents.begin(), copies_);
+    a.extents.insert(a.extents.begin(), copies.extents().begin(), copies.extents().end());
     scop_->arrays.erase(array_.name);
     scop_->arrays[name_] = std::move(a);
   }
@@ -113,41 +99,6 @@ class Expander {
   Statement& statement(int s) {
     const int n = static_cast<int>(scop_->statements.size());
     return s < n ? scop_->statements[static_cast<std::size_t>(s)] : next_.copies[static_cast<std::size_t>(s - n)];
-  }
-
-  // The copy that an instance uses.
-  ExprPtr copy_of(const Statement& st, int s) const {
-    std::vector<ExprPtr> instance;
-    for (const std::string& i : st.iterators) instance.push_back(index(i));
-    return idx_sub(expr_of(loop_->member.at(s).as_aff(), instance), low_);
-  }
-
-  void rename(int s) {
-    Statement& st = statement(s);
-    const ExprPtr copy = copy_of(st, s);
-    const isl::pw_aff low =
-        read_pw_aff(parameter_prefix(scop_->symbols) + "{ " + tuple_text(statement_id(st.name), st.iterators.size()) +
-                    " -> [(" + *isl_text(low_, {}) + ")] }");
-    const isl::map at = map_to_values(st.domain, {loop_->member.at(s).sub(low)});
-    const auto moved = [&](Access& a) {
-      if (a.array != array_.name) return;
-      a.array = name_;
-      a.relation = with_flat_range(at, a.relation, array_id(name_));
-      a.whole = with_flat_range(at, a.whole, array_id(name_));
-    };
-    moved(st.write);
-    for (Access& a : st.reads) moved(a);
-    if (st.target == array_.name) {
-      st.target = name_;
-      st.subscripts.insert(st.subscripts.begin(), copy);
-    }
-    st.value = rewrite(st.value, [&](const ExprPtr& e) -> ExprPtr {
-      if (e->op != Op::kRead || e->name != array_.name) return e;
-      Expr changed = *e;
-      changed.name = name_;
-      changed.args.insert(changed.args.begin(), copy);
-      return std::make_shared<const Expr>(std::move(changed));
-    });
   }
 
   Dependences divided() {
@@ -174,7 +125,6 @@ class Expander {
   Schedule next_;
   std::shared_ptr<Scop> scop_;
   std::vector<int> users_;
-  ExprPtr low_, copies_;
   std::string name_;
 };
 

@@ -13,7 +13,7 @@ PartArray::PartArray(const Schedule& schedule, Arguments& args, std::string arra
     const std::string& called = loop->names.at(users[0]);
     for (const int s : users) {
       const isl::pw_aff& f = loop->member.at(s);
-      if (isl_pw_aff_isa_aff(f.get()) != isl_bool_true) {
+      if (!f.isa_aff()) {
         args.refuse("the value of loop '" + called + "' for '" + schedule_.statement(s).name + "' is no single expression");
         return;
       }

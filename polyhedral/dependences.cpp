@@ -28,8 +28,7 @@ isl::schedule order_of_array(const Scop& scop, const std::string& array) {
   std::map<int, isl::set> domains;
   for (const int i : statements_of(scop.original)) {
     const Statement& s = scop.statements[static_cast<std::size_t>(i)];
-    if (s.target != array && std::none_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == array; }))
-      continue;
+    if (!s.touches(array)) continue;
     touching.push_back(i);
     domains[i] = s.domain;
   }
@@ -172,9 +171,7 @@ namespace {
 
 // An array may be declared `inout` by an op whose code never names it.
 bool touched(const Scop& scop, const std::string& array) {
-  return std::any_of(scop.statements.begin(), scop.statements.end(), [&](const Statement& s) {
-    return s.target == array || std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == array; });
-  });
+  return std::any_of(scop.statements.begin(), scop.statements.end(), [&](const Statement& s) { return s.touches(array); });
 }
 
 }  // namespace

@@ -73,10 +73,7 @@ int common_loop(const Schedule& schedule, const std::string& array) {
   std::vector<int> common;
   bool first = true;
   for (const int s : statements_of(schedule.tree)) {
-    const Statement& st = schedule.statement(s);
-    const bool touches =
-        st.target == array || std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
-    if (!touches) continue;
+    if (!schedule.statement(s).touches(array)) continue;
     std::vector<int> ids;
     for (const TreePtr& loop : loops_around(schedule.tree, s)) ids.push_back(loop->id);
     if (first) common = ids;

@@ -1,6 +1,8 @@
 // Text of a Scop.
 #include "polyhedral/scop.hpp"
 
+#include <algorithm>
+
 #include "polyhedral/affine.hpp"
 
 namespace facet {
@@ -9,6 +11,12 @@ std::string to_text(StatementKind kind) {
   static const char* const names[] = {"map", "reduce", "recurrence", "copy"};
   return names[static_cast<int>(kind)];
 }
+
+bool Statement::reads_of(const std::string& array) const {
+  return std::any_of(reads.begin(), reads.end(), [&](const Access& a) { return a.array == array; });
+}
+
+bool Statement::touches(const std::string& array) const { return target == array || reads_of(array); }
 
 int Scop::find(const std::string& statement) const {
   for (std::size_t i = 0; i < statements.size(); ++i)

@@ -39,6 +39,9 @@ struct Statement {
   std::vector<Access> reads;  // not the update's read of its own target
   int repeats = 0;            // leading iterators that say for which iteration it is computed again (compute_at)
   Place place;
+
+  bool reads_of(const std::string& array) const;  // not the update's read of its own target
+  bool touches(const std::string& array) const;   // reads or writes it
 };
 
 struct Array {

@@ -16,9 +16,7 @@ namespace facet {
 namespace {
 
 // Does `value` read the array it writes (not through the update form)?
-bool reads_itself(const Statement& s) {
-  return std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& a) { return a.array == s.target; });
-}
+bool reads_itself(const Statement& s) { return s.reads_of(s.target); }
 
 // Is an element that the statement writes among those that its value reads in the same instance?
 bool reads_own_element(const Statement& s) {

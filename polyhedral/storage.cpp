@@ -179,15 +179,11 @@ void follow_scalars(Schedule& next) {
 
 namespace {
 
-bool uses(const Statement& st, const std::string& array) {
-  return st.target == array || std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
-}
-
 bool has_strays(const Schedule& schedule, const StorageMap& m) {
   const TreePtr at = find_loop(schedule.tree, m.at);
   const auto outside = [&](int s) { return !at || !contains(at, s); };
   const std::vector<int> all = statements_of(schedule.tree);
-  if (std::none_of(all.begin(), all.end(), [&](int s) { return outside(s) && uses(schedule.statement(s), m.array); }))
+  if (std::none_of(all.begin(), all.end(), [&](int s) { return outside(s) && schedule.statement(s).touches(m.array); }))
     return false;
   return std::none_of(schedule.dependences->begin(), schedule.dependences->end(),
                       [&](const Dependence& d) { return d.array == m.array && outside(d.source) != outside(d.sink); });
@@ -256,8 +252,7 @@ std::optional<Violation> find_storage_violation(const Schedule& schedule, const 
   const auto touched = [&](const StorageMap& m) {
     return std::any_of(changed.begin(), changed.end(), [&](int s) {
       const Statement& st = schedule.statement(s);
-      return st.target == m.array || st.target == m.buffer ||
-             std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == m.array; });
+      return st.target == m.buffer || st.touches(m.array);
     });
   };
   for (const Dependence& d : schedule.lost) {

@@ -272,11 +272,7 @@ class Builder {
   // A step may have left an array without anybody who writes or reads it.
   bool is_touched(const std::string& array) const {
     const std::vector<int> all = statements_of(schedule_.tree);
-    return std::any_of(all.begin(), all.end(), [&](int s) {
-      const Statement& st = schedule_.statement(s);
-      return st.target == array ||
-             std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
-    });
+    return std::any_of(all.begin(), all.end(), [&](int s) { return schedule_.statement(s).touches(array); });
   }
 
   std::vector<Buffer> workspace() const {

@@ -147,4 +147,12 @@ isl::set fix_dimension(const isl::set& set, unsigned position, std::int64_t valu
   return isl::manage(isl_set_fix_val(set.copy(), isl_dim_set, position, v));
 }
 
+isl::set with_dimensions(const isl::set& set, unsigned position, unsigned count) {
+  return isl::manage(isl_set_insert_dims(set.copy(), isl_dim_set, position, count));
+}
+
+isl::set without_dimensions(const isl::set& set, unsigned position, unsigned count) {
+  return isl::manage(isl_set_project_out(set.copy(), isl_dim_set, position, count));
+}
+
 }  // namespace facet

@@ -141,6 +141,9 @@ isl::map with_domain_tuple(const isl::map& map, const std::string& name);
 // { S[i] -> [f] } as { tuple[o.., i] -> [f] } with `count` dimensions in front.
 isl::pw_aff with_leading_dimensions(const isl::pw_aff& f, unsigned count, const std::string& tuple);
 isl::set fix_dimension(const isl::set& set, unsigned position, std::int64_t value);
+// { S[i] } with `count` free dimensions more from `position` on; with as many less, projected out.
+isl::set with_dimensions(const isl::set& set, unsigned position, unsigned count);
+isl::set without_dimensions(const isl::set& set, unsigned position, unsigned count);
 
 // { S[i] -> [values...] } on `domain`.
 isl::map with_range_tuple(const isl::map& map, const std::string& name);

@@ -360,9 +360,7 @@ class Blocks {
     bool inside = true;
     for (int s = 0; s < made_.statement_count(); ++s) {
       const Statement& st = statement(s);
-      const bool touches = st.target == array ||
-                           std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
-      inside = inside && (!touches || std::count(statements_.begin(), statements_.end(), s) > 0);
+      inside = inside && (!st.touches(array) || std::count(statements_.begin(), statements_.end(), s) > 0);
     }
     return inside;
   }

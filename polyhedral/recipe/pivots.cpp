@@ -3,10 +3,10 @@
 // A nest in place that reads its own array at an outer loop's value carries a dependence in every loop, by that one row and
 // that one column only; what lies before and behind them is free of each other.
 //
-//     for k for i for j                              for k { for i < k (parallel) { for j < k (lanes); j = k; for j > k (lanes)
-//     }
-//       A[i,j] = min(A[i,j], A[i,k] + A[k,j])  -->           i = k { .. }
-//                                                            for i > k (parallel) { .. } }
+//     for k for i for j                              for k {
+//       A[i,j] = min(A[i,j], A[i,k] + A[k,j])  -->     for i < k (threads) { for j < k (lanes); j = k; for j > k (lanes) }
+//                                                      i = k { .. }
+//                                                      for i > k (threads) { .. } }
 //
 // Whether the parts are free is asked of the dependences; lanes and threads are given by the policies that follow. Not handled:
 // nests of several statements (plan_bands), points other than the outer loop's value itself.

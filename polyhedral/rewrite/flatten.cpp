@@ -112,15 +112,13 @@ class Flatten {
   // { S[.., j, ..] : 0 <= j < extents } over the statement's other dimensions, `arity` in all, j at `first`.
   isl::set product(int s, const isl::set& rest, std::size_t first, std::size_t indices, const std::string& bounds) const {
     const std::string id = statement_id(was(s).name);
-    const isl::set spread = isl::manage(
-        isl_set_insert_dims(rest.copy(), isl_dim_set, static_cast<unsigned>(first), static_cast<unsigned>(indices)));
+    const isl::set spread = with_dimensions(rest, static_cast<unsigned>(first), static_cast<unsigned>(indices));
     const std::size_t arity = was(s).iterators.size() - count_ + indices;
     return with_tuple(spread, id).intersect(read_set(parameter_prefix(old_.symbols), id, tuple_text("", arity), bounds));
   }
 
   isl::set projection(int s, std::size_t first) const {
-    return isl::manage(
-        isl_set_project_out(was(s).domain.copy(), isl_dim_set, static_cast<unsigned>(first), static_cast<unsigned>(count_)));
+    return without_dimensions(was(s).domain, static_cast<unsigned>(first), static_cast<unsigned>(count_));
   }
 
   bool is_product(int s) const {

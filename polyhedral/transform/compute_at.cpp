@@ -61,10 +61,6 @@ class ComputeAt {
   std::string quoted() const { return "'" + array_.name + "'"; }
   std::string where() const { return "loop '" + at_->names.at(reader_) + "'"; }
 
-  static bool reads(const Statement& st, const std::string& array) {
-    return std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
-  }
-
   // A scan's part would need all that came before; what works on its own element needs that alone.
   bool reads_others(const Statement& st) const {
     return std::any_of(st.reads.begin(), st.reads.end(),
@@ -75,7 +71,7 @@ class ComputeAt {
     for (const int s : statements_of(schedule_.tree)) {
       const Statement& st = schedule_.statement(s);
       if (st.target == array_.name) writers_.push_back(s);
-      if (!reads(st, array_.name)) continue;
+      if (!st.reads_of(array_.name)) continue;
       if (contains(at_, s)) {
         served_.push_back(s);
       } else if (st.target != array_.name) {

@@ -22,9 +22,9 @@ namespace {
 bool lives_in(const Schedule& schedule, const StorageMap& m, const TreePtr& loop, const std::vector<int>& statements) {
   for (const int x : statements_of(loop)) {
     const Statement& st = schedule.statement(x);
-    const bool touches = st.target == m.array || st.target == m.buffer ||
-                         std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == m.array; });
-    if (touches && std::find(statements.begin(), statements.end(), x) == statements.end()) return false;
+    if ((st.target == m.buffer || st.touches(m.array)) &&
+        std::find(statements.begin(), statements.end(), x) == statements.end())
+      return false;
   }
   return true;
 }

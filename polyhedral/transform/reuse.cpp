@@ -66,9 +66,7 @@ class Reuse {
       return args_.refuse("'" + schedule_.statement(end_).name + "' is not in a nest on the grid", {"map_gpu comes first"});
     for (const int s : statements_of(schedule_.tree)) {
       const Statement& st = schedule_.statement(s);
-      const bool touches = st.target == array_ ||
-                           std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array_; });
-      if (touches && !contains(around[0], s)) return args_.refuse("'" + st.name + "' is in another nest");
+      if (st.touches(array_) && !contains(around[0], s)) return args_.refuse("'" + st.name + "' is in another nest");
     }
   }
 

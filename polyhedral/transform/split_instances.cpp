@@ -99,11 +99,7 @@ class Splitter {
 
   // Does a statement that goes to the copy of the loop (or stays in the loop) use the array?
   bool is_used(const std::string& array, bool there) const {
-    const auto uses = [&](int s) {
-      const Statement& st = schedule_.statement(s);
-      return st.target == array ||
-             std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
-    };
+    const auto uses = [&](int s) { return schedule_.statement(s).touches(array); };
     if (!there) return std::any_of(stays_.begin(), stays_.end(), uses);
     return std::any_of(copied_.begin(), copied_.end(), [&](const auto& entry) { return uses(entry.first); });
   }

@@ -34,8 +34,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     if (schedule.storage_of(s, array)) continue;  // it works on a copy
     const Statement& st = schedule.statement(s);
     const bool writes = st.target == array;
-    const bool reads = (writes && st.update) ||
-                       std::any_of(st.reads.begin(), st.reads.end(), [&](const Access& a) { return a.array == array; });
+    const bool reads = (writes && st.update) || st.reads_of(array);
     if (reads) args.refuse("'" + st.name + "' reads '" + array + "' in the group: it belongs in the caches");
     stored = stored || writes;
     vectors = vectors || (writes && stores_vectors(schedule, s));

@@ -19,66 +19,13 @@
 #include <utility>
 
 #include "codegen/cuda/map_block.hpp"
+#include "codegen/cuda/touches.hpp"
 
 namespace facet::gpu {
 
 using passes::as;
 
 namespace {
-
-constexpr const char* kEvery = "every";  // owners of an access: all threads, thread 0, or the form of a nest
-constexpr const char* kFirst = "first";
-
-// Of a folded array, touched at `at` mod `places` of one dimension: buffers that are filled and used in turns.
-struct Slot {
-  std::size_t dimension = 0;
-  ExprPtr at;
-  std::int64_t places = 0;
-};
-
-struct Touch {
-  std::string buffer, owner, statement;
-  bool write = false;
-  std::optional<Slot> slot;
-};
-
-std::optional<Slot> slot_of(const passes::Access& a) {
-  for (std::size_t d = 0; d < a.subscripts.size(); ++d) {
-    const ExprPtr& e = a.subscripts[d];
-    std::int64_t places = 0;
-    const bool modulo = e->op == Op::kFloorMod || e->op == Op::kTruncMod;
-    if (!modulo || e->lanes != 1 || !passes::constant_value(e->args[1], &places) || places < 2) continue;
-    bool named = false;  // by a value of the body, which may differ where the other access stands
-    walk(e->args[0], [&](const Expr& x) { named = named || x.op == Op::kValue; });
-    if (!named) return Slot{d, e->args[0], places};
-  }
-  return std::nullopt;
-}
-
-// Certainly another place, both in one iteration of the loops around?
-bool other_slot(const Touch& a, const Touch& b) {
-  if (!a.slot || !b.slot || a.slot->dimension != b.slot->dimension || a.slot->places != b.slot->places) return false;
-  const passes::Linear apart = passes::difference(a.slot->at, b.slot->at);
-  return apart.is_constant() && apart.constant % a.slot->places != 0;
-}
-
-bool conflict(const Touch& a, const Touch& b) {
-  if (a.buffer != b.buffer || (!a.write && !b.write) || other_slot(a, b)) return false;
-  return a.owner != b.owner || a.owner == kEvery;
-}
-
-// The same touches so many iterations of the loop later; seen from outside the loop, their places are not known.
-std::vector<Touch> later(std::vector<Touch> touches, const For& loop, std::int64_t iterations) {
-  const ExprPtr next = idx_add(index(loop.iterator), idx(loop.step * iterations));
-  for (Touch& t : touches)
-    if (t.slot) t.slot->at = substitute(t.slot->at, {{loop.iterator, next}});
-  return touches;
-}
-std::vector<Touch> seen_from_outside(std::vector<Touch> touches, const For& loop) {
-  for (Touch& t : touches)
-    if (t.slot && passes::mentions(t.slot->at, loop.iterator)) t.slot.reset();
-  return touches;
-}
 
 ExprPtr reduced(ReduceKind kind, const ExprPtr& a, const ExprPtr& b) { return binary(passes::operator_of(kind), a, b); }
 
@@ -355,10 +302,7 @@ class BlockMapper {
       heads = heads_of(loop.body, &body, &loop);
       stepped_.erase(loop.iterator);
       // The next iterations begin: a place that the first does not touch, one of the others may.
-      std::int64_t turns = 1;
-      for (const Touch& t : heads)
-        if (t.slot) turns = std::max(turns, t.slot->places);
-      for (std::int64_t k = 1; k <= turns; ++k) separate(later(heads, loop, k), &body);
+      for (std::int64_t k = 1; k <= turns_of(heads); ++k) separate(later(heads, loop, k), &body);
       heads = seen_from_outside(std::move(heads), loop);
       after = seen_from_outside(pending_, loop);
       loop.body = std::move(body);

@@ -371,11 +371,15 @@ std::string export_main_text(const ExportRequest& request) {
   return head.text() + request.naive_text + "\n" + kExportSupport + (on_device ? kDeviceSupport : "") + writer.text();
 }
 
+std::vector<SourceFile> export_sources(const ExportRequest& request) {
+  if (request.versions.empty()) return {request.module->source};
+  std::vector<SourceFile> sources = {dispatcher(request.module->name, request.versions)};
+  for (const ModuleVersion& v : request.versions) sources.push_back(v.module.source);
+  return sources;
+}
+
 std::vector<SourceFile> export_files(const ExportRequest& request) {
-  std::vector<SourceFile> files;
-  if (request.versions.empty()) files.push_back(request.module->source);
-  if (!request.versions.empty()) files.push_back(dispatcher(request.module->name, request.versions));
-  for (const ModuleVersion& v : request.versions) files.push_back(v.module.source);
+  std::vector<SourceFile> files = export_sources(request);
   files.push_back(request.module->header);
   files.push_back({"CMakeLists.txt", export_cmake_text(request)});
   files.push_back({"main.cpp", export_main_text(request)});

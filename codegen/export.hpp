@@ -27,6 +27,9 @@ struct ExportRequest {
 // prints a line per output and the time; exit status 0 right, 1 wrong, 2 bad command line, 3 a weight file is missing.
 std::vector<SourceFile> export_files(const ExportRequest& request);
 
+// The kernels' sources: one, or the dispatcher and one for each version.
+std::vector<SourceFile> export_sources(const ExportRequest& request);
+
 // The parts, for tests.
 std::string export_cmake_text(const ExportRequest& request);
 std::string export_main_text(const ExportRequest& request);

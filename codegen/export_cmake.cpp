@@ -78,10 +78,9 @@ std::string export_cmake_text(const ExportRequest& request) {
   w.line("set(CMAKE_CXX_EXTENSIONS OFF)");
   if (request.versions.empty()) w.line("option(FACET_NATIVE \"Build for this machine's instruction set\" ON)");
   w.line("");
-  std::string sources =
-      request.versions.empty() ? request.module->source.name : dispatcher(request.module->name, request.versions).name;
-  for (const ModuleVersion& v : request.versions) sources += " " + v.module.source.name;
-  w.line("add_library(" + target + " STATIC " + sources + " " + request.module->header.name + ")");
+  std::string sources;
+  for (const SourceFile& s : export_sources(request)) sources += s.name + " ";
+  w.line("add_library(" + target + " STATIC " + sources + request.module->header.name + ")");
   w.line("target_include_directories(" + target + " PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})");
   w.line("# None of these changes a result: contraction is the program's own policy, errno and traps are not observed.");
   w.line("target_compile_options(" + target + " PRIVATE " + request.compile_flags + " -Wno-psabi)");

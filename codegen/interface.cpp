@@ -121,15 +121,28 @@ Interface interface_of(const LoopProgram& program, const std::vector<std::string
   return f;
 }
 
+std::string Interface::source_name() const {
+  // The self-checking main of an exported folder is main.cpp; a program may be called main all the same.
+  return (name == "main" ? "main_kernels" : name) + (version.empty() ? "" : "_" + version) + ".cpp";
+}
+
+const std::vector<InterfaceFunction>& interface_functions() {
+  static const std::vector<InterfaceFunction> list = {
+      {"workspace_bytes", "size_t", "", ""},
+      {"prepare", "int", ", void* workspace", ", workspace"},
+      {"run", "int", ", void* workspace", ", workspace"},
+      {"destroy", "int", ", void* workspace", ", workspace"},
+      {"run_kernel", "int", ", void* workspace, int kernel", ", workspace, kernel"}};
+  return list;
+}
+
 std::string declarations_text(const Interface& f) {
-  const std::string args = "const " + f.args_type() + "* args";
   TextWriter w;
   w.comment("For " + f.version + "; the functions without that name call them where the processor can.");
   w.line("extern \"C\" {");
-  w.line("size_t " + f.function("workspace_bytes") + "(" + args + ");");
-  for (const char* verb : {"prepare", "run", "destroy"}) w.line("int " + f.function(verb) + "(" + args + ", void* workspace);");
+  for (const InterfaceFunction& c : interface_functions())
+    w.line(std::string(c.result) + " " + f.function(c.verb) + "(const " + f.args_type() + "* args" + c.parameters + ");");
   w.line("int " + f.function("kernel_count") + "(void);");
-  w.line("int " + f.function("run_kernel") + "(" + args + ", void* workspace, int kernel);");
   w.line("}");
   return w.text();
 }

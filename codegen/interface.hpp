@@ -30,7 +30,17 @@ struct Interface {
     return "facet_" + name + "_" + verb + (version.empty() ? "" : "_" + version);
   }
   std::string field_of(const std::string& tensor) const;  // "" when it is no argument
+  std::string source_name() const;                        // of a host target: "NAME.cpp", of a version "NAME_avx2.cpp"
 };
+
+// A function of the interface as C declares it, for those that print all of them alike.
+struct InterfaceFunction {
+  const char* verb;
+  const char* result;
+  const char* parameters;  // after args
+  const char* arguments;   // these, as passed on
+};
+const std::vector<InterfaceFunction>& interface_functions();  // all that take args
 
 // `embedded`: weights whose values are in the source and so are no arguments.
 Interface interface_of(const LoopProgram& program, const std::vector<std::string>& embedded);

@@ -17,26 +17,17 @@ std::string features_of(const std::string& isa) {
   return text.empty() ? "true" : text;
 }
 
-struct Function {
-  const char* verb;
-  const char* result;
-  const char* more;       // parameters after args and workspace
-  const char* arguments;  // as passed on
-  bool workspace;
-};
-
-constexpr Function kFunctions[] = {{"prepare", "int", "", "", true},
-                                   {"run", "int", "", "", true},
-                                   {"destroy", "int", "", "", true},
-                                   {"run_kernel", "int", ", int kernel", ", kernel", true},
-                                   {"workspace_bytes", "size_t", "", "", false}};
-
 }  // namespace
 
 SourceFile dispatcher(const std::string& name, const std::vector<ModuleVersion>& versions) {
   Interface face;
   face.name = name;
-  const std::string args = "const " + face.args_type() + "*";
+  std::vector<Interface> faces;
+  for (const ModuleVersion& v : versions) {
+    faces.push_back(face);
+    faces.back().version = v.isa;
+  }
+  const std::string args = "const " + face.args_type() + "* args";
   TextWriter w;
   w.comment(name + ": calls the version of its kernels that this processor can run, written by Facet " FACET_VERSION ".");
   w.line("#include \"" + name + ".h\"");
@@ -44,10 +35,8 @@ SourceFile dispatcher(const std::string& name, const std::vector<ModuleVersion>&
   w.line("#include <stdlib.h>");
   w.line("#include <string.h>");
   w.line("");
-  for (const ModuleVersion& v : versions) {
-    Interface of_version = face;
-    of_version.version = v.isa;
-    w.raw(declarations_text(of_version));
+  for (const Interface& f : faces) {
+    w.raw(declarations_text(f));
     w.line("");
   }
   w.line("namespace {");
@@ -55,20 +44,17 @@ SourceFile dispatcher(const std::string& name, const std::vector<ModuleVersion>&
   w.open("struct Version");
   w.line("const char* isa;");
   w.line("bool (*runs_here)();");
-  for (const Function& f : kFunctions)
-    w.line(std::string(f.result) + " (*" + f.verb + ")(" + args + (f.workspace ? ", void*" : "") + (*f.more ? ", int" : "") +
-           ");");
+  for (const InterfaceFunction& c : interface_functions())
+    w.line(std::string(c.result) + " (*" + c.verb + ")(" + args + c.parameters + ");");
   w.line("int (*kernel_count)();");
   w.close("};");
   w.line("");
   w.comment("From the least instruction set to the largest.");
   w.open("const Version versions[] =");
-  for (const ModuleVersion& v : versions) {
-    Interface of_version = face;
-    of_version.version = v.isa;
-    w.line("{\"" + v.isa + "\", [] { return " + features_of(v.isa) + "; },");
-    for (const Function& f : kFunctions) w.line(" " + of_version.function(f.verb) + ",");
-    w.line(" " + of_version.function("kernel_count") + "},");
+  for (const Interface& f : faces) {
+    w.line("{\"" + f.version + "\", [] { return " + features_of(f.version) + "; },");
+    for (const InterfaceFunction& c : interface_functions()) w.line(" " + f.function(c.verb) + ",");
+    w.line(" " + f.function("kernel_count") + "},");
   }
   w.close("};");
   w.line("");
@@ -89,17 +75,16 @@ SourceFile dispatcher(const std::string& name, const std::vector<ModuleVersion>&
   w.line("");
   w.line("}  // namespace");
   w.line("");
-  for (const Function& f : kFunctions) {
-    w.open(std::string(f.result) + " " + face.function(f.verb) + "(" + args + " args" +
-           (f.workspace ? ", void* workspace" : "") + f.more + ")");
-    w.line(std::string("return chosen().") + f.verb + "(args" + (f.workspace ? ", workspace" : "") + f.arguments + ");");
+  for (const InterfaceFunction& c : interface_functions()) {
+    w.open(std::string(c.result) + " " + face.function(c.verb) + "(" + args + c.parameters + ")");
+    w.line(std::string("return chosen().") + c.verb + "(args" + c.arguments + ");");
     w.close();
     w.line("");
   }
   w.line("int " + face.function("kernel_count") + "(void) { return chosen().kernel_count(); }");
   w.line("");
   w.line("const char* " + face.function("isa") + "(void) { return chosen().isa; }");
-  return {(name == "main" ? "main_kernels" : name) + ".cpp", w.text()};
+  return {face.source_name(), w.text()};
 }
 
 }  // namespace facet

@@ -286,18 +286,12 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   return printed;
 }
 
-// The self-checking main of an exported folder is main.cpp.
-std::string file_name(const Interface& face) {
-  const std::string stem = face.name == "main" ? "main_kernels" : face.name;
-  return stem + (face.version.empty() ? "" : "_" + face.version) + ".cpp";
-}
-
 std::string head_text(const LoopProgram& program, const Interface& face, const PrintOptions& options) {
   TextWriter w;
   w.comment(program.name + ": OpenMP C++17 kernels, written by Facet " FACET_VERSION ".");
   if (!options.note.empty()) w.comment(options.note);
   w.comment("Build: c++ -std=c++17 " + openmp_flags(program.numerics) +
-            " -march=" + (options.march.empty() ? "native" : options.march) + " -fopenmp -c " + file_name(face));
+            " -march=" + (options.march.empty() ? "native" : options.march) + " -fopenmp -c " + face.source_name());
   w.line("#include \"" + face.name + ".h\"");
   w.line("");
   w.line("#include <stddef.h>");
@@ -364,9 +358,8 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
   InterfaceStyle style;
   style.versions = !options.version.empty();
   module.header = {face.name + ".h", header_text(plain, style)};
-  // main.cpp is the exported check; a program may be called main all the same.
-  module.source = {file_name(face), head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") +
-                                        "namespace {\n\n" + helper_text + body + exports.text};
+  module.source = {face.source_name(), head_text(program, face, options) + typedefs + (typedefs.empty() ? "" : "\n") +
+                                           "namespace {\n\n" + helper_text + body + exports.text};
   return module;
 }
 

@@ -118,13 +118,6 @@ Result<JsonValue> manifest_of(const Loaded& loaded, const Options& options, cons
   return root;
 }
 
-Result<std::string> manifest_text(const Loaded& loaded, const Options& options, const Built& built, const Module& module,
-                                  const std::vector<CudaLaunch>* launches) {
-  const Result<JsonValue> manifest = manifest_of(loaded, options, built, module, launches);
-  if (!manifest) return manifest.errors();
-  return write_json(*manifest);
-}
-
 // Constants from files travel with the folder; the self-checking main reads them.
 Result<std::map<std::string, std::string>> write_weights(const Loaded& loaded, Folder* folder) {
   std::map<std::string, std::string> files;
@@ -153,46 +146,63 @@ Result<Emitted> with_rest(const std::string& manifest, Emitted emitted, Folder* 
   return emitted;
 }
 
-// Each writes the folder and gives what --emit reports. What may fail for want of a compiler comes first: no half a folder.
-Result<Emitted> write_openmp(const Loaded& loaded, const Options& options, const Machine& machine, const Built& built,
-                             Folder* folder) {
-  PrintOptions print;
-  Result<HostTensors> constants = embedded_constants(loaded);
-  if (!constants) return constants.errors();
-  print.constants = std::move(*constants);
-  const Result<Module> module = print_openmp(built.loops, print);
-  if (!module) return module.errors();
-  Result<Emitted> emitted = emit_openmp(loaded, options, machine, *module);
-  if (!emitted) return emitted;
-  if (options.c_function) {
-    const Result<std::string> text = c_function_text(loaded.program, *module, openmp_flags(loaded.program.numerics));
-    if (!text) return text.errors();
-    emitted->files.emplace_back("c_function.cpp", *text);
-  }
+// What follows when everything is printed: the folder's files, the manifest last. `request` holds the module and the flags.
+Result<Emitted> write_files(const Loaded& loaded, ExportRequest request, JsonValue manifest, Emitted emitted, Folder* folder) {
+  const Result<Done> made = make_folder(folder->path);
+  if (!made) return made.errors();
   const Result<std::map<std::string, std::string>> weights = write_weights(loaded, folder);
   if (!weights) return weights.errors();
-  ExportRequest request;
   request.program = &loaded.program;
-  request.module = &*module;
   request.naive_text = print_naive(loaded.program);
-  request.compile_flags = openmp_flags(loaded.program.numerics);
   request.weight_files = *weights;
   for (const SourceFile& file : export_files(request)) {
     const Result<Done> written = folder->write(file.name, file.text);
     if (!written) return written.errors();
   }
-  const Result<std::string> manifest = manifest_text(loaded, options, built, *module, nullptr);
+  return with_rest(write_json(manifest), std::move(emitted), folder);
+}
+
+Result<PrintOptions> host_options(const Loaded& loaded) {
+  PrintOptions print;
+  Result<HostTensors> constants = embedded_constants(loaded);
+  if (!constants) return constants.errors();
+  print.constants = std::move(*constants);
+  return print;
+}
+
+// --c-function: the function that the program came from, beside the other files.
+Result<Done> add_c_function(const Loaded& loaded, const Options& options, const Module& module, Emitted* emitted) {
+  if (!options.c_function) return Done{};
+  const Result<std::string> text = c_function_text(loaded.program, module, openmp_flags(loaded.program.numerics));
+  if (!text) return text.errors();
+  emitted->files.emplace_back("c_function.cpp", *text);
+  return Done{};
+}
+
+// Each writes the folder and gives what --emit reports. What may fail for want of a compiler comes first: no half a folder.
+Result<Emitted> write_openmp(const Loaded& loaded, const Options& options, const Machine& machine, const Built& built,
+                             Folder* folder) {
+  const Result<PrintOptions> print = host_options(loaded);
+  if (!print) return print.errors();
+  const Result<Module> module = print_openmp(built.loops, *print);
+  if (!module) return module.errors();
+  Result<Emitted> emitted = emit_openmp(loaded, options, machine, *module);
+  if (!emitted) return emitted;
+  const Result<Done> added = add_c_function(loaded, options, *module, &*emitted);
+  if (!added) return added.errors();
+  Result<JsonValue> manifest = manifest_of(loaded, options, built, *module, nullptr);
   if (!manifest) return manifest.errors();
-  return with_rest(*manifest, std::move(*emitted), folder);
+  ExportRequest request;
+  request.module = &*module;
+  request.compile_flags = openmp_flags(loaded.program.numerics);
+  return write_files(loaded, std::move(request), std::move(*manifest), std::move(*emitted), folder);
 }
 
 // One source for each instruction set, each with a recipe of its own, and one that calls the best the processor can run.
 Result<Emitted> write_versions(const Loaded& loaded, const Options& options, const std::vector<std::string>& sets,
                                Folder* folder) {
-  PrintOptions print;
-  Result<HostTensors> constants = embedded_constants(loaded);
-  if (!constants) return constants.errors();
-  print.constants = std::move(*constants);
+  Result<PrintOptions> print = host_options(loaded);
+  if (!print) return print.errors();
   ExportRequest request;
   JsonValue versions = JsonValue::array();
   std::optional<Built> first;
@@ -204,40 +214,29 @@ Result<Emitted> write_versions(const Loaded& loaded, const Options& options, con
     if (!machine) return machine.errors();
     Result<Built> built = build_loops(loaded, one, *machine);
     if (!built) return built.errors();
-    print.version = set;
-    print.march = machine->cpu.march;
-    Result<Module> module = print_openmp(built->loops, print);
+    print->version = set;
+    print->march = machine->cpu.march;
+    Result<Module> module = print_openmp(built->loops, *print);
     if (!module) return module.errors();
     const Result<JsonDocument> recipe = parse_json(to_json(built->plan.recipe), "");
     if (!recipe) return recipe.errors();
     JsonValue entry = JsonValue::object();
-    entry.add("isa", JsonValue::of(set)).add("march", JsonValue::of(print.march));
+    entry.add("isa", JsonValue::of(set)).add("march", JsonValue::of(print->march));
     entry.add("source", JsonValue::of(module->source.name)).add("kernels", kernels_json(*module, nullptr));
     versions.items.push_back(entry.add("recipe", recipe->root));
-    request.versions.push_back({set, print.march, std::move(*module)});
+    request.versions.push_back({set, print->march, std::move(*module)});
     if (!first) first = std::move(*built);
   }
-  const Module& module = request.versions.front().module;
+  const Module module = request.versions.front().module;
   Emitted emitted;
-  if (options.c_function) {
-    const Result<std::string> text = c_function_text(loaded.program, module, openmp_flags(loaded.program.numerics));
-    if (!text) return text.errors();
-    emitted.files.emplace_back("c_function.cpp", *text);
-  }
-  const Result<std::map<std::string, std::string>> weights = write_weights(loaded, folder);
-  if (!weights) return weights.errors();
-  request.program = &loaded.program;
-  request.module = &module;
-  request.naive_text = print_naive(loaded.program);
-  request.compile_flags = openmp_flags(loaded.program.numerics);
-  request.weight_files = *weights;
-  for (const SourceFile& file : export_files(request)) {
-    const Result<Done> written = folder->write(file.name, file.text);
-    if (!written) return written.errors();
-  }
+  const Result<Done> added = add_c_function(loaded, options, module, &emitted);
+  if (!added) return added.errors();
   Result<JsonValue> manifest = manifest_of(loaded, options, *first, module, nullptr);
   if (!manifest) return manifest.errors();
-  return with_rest(write_json(manifest->add("versions", std::move(versions))), std::move(emitted), folder);
+  manifest->add("versions", std::move(versions));
+  request.module = &module;
+  request.compile_flags = openmp_flags(loaded.program.numerics);
+  return write_files(loaded, std::move(request), std::move(*manifest), std::move(emitted), folder);
 }
 
 Result<Emitted> write_cuda(const Loaded& loaded, const Options& options, const Machine& machine, const Built& built,
@@ -251,29 +250,16 @@ Result<Emitted> write_cuda(const Loaded& loaded, const Options& options, const M
   if (!module) return module.errors();
   Result<Emitted> emitted = emit_cuda(loaded, options, *module);
   if (!emitted) return emitted;
-  const Result<std::map<std::string, std::string>> weights = write_weights(loaded, folder);
-  if (!weights) return weights.errors();
-  ExportRequest request;
-  request.program = &loaded.program;
-  request.module = &module->module;
-  request.naive_text = print_naive(loaded.program);
-  request.weight_files = *weights;
-  for (const SourceFile& file : export_files(request)) {
-    const Result<Done> written = folder->write(file.name, file.text);
-    if (!written) return written.errors();
-  }
-  const Result<std::string> manifest = manifest_text(loaded, options, built, module->module, &module->kernels);
+  Result<JsonValue> manifest = manifest_of(loaded, options, built, module->module, &module->kernels);
   if (!manifest) return manifest.errors();
-  return with_rest(*manifest, std::move(*emitted), folder);
+  ExportRequest request;
+  request.module = &module->module;
+  return write_files(loaded, std::move(request), std::move(*manifest), std::move(*emitted), folder);
 }
 
 Result<Emitted> write_folder(const Loaded& loaded, const Options& options, const std::vector<std::string>& sets,
                              Folder* folder) {
-  if (!sets.empty()) {
-    const Result<Done> made = make_folder(options.output);
-    if (!made) return made.errors();
-    return write_versions(loaded, options, sets, folder);
-  }
+  if (!sets.empty()) return write_versions(loaded, options, sets, folder);
   const Result<Machine> machine = machine_in_force(options, false);
   if (!machine) return machine.errors();
   const Result<Built> built = build_loops(loaded, options, *machine);

@@ -74,18 +74,9 @@ std::set<std::string> local_tiles(const LoopList& body) {
   return names;
 }
 
-std::set<std::string> allocated_in(const LoopList& body) {
-  std::set<std::string> names;
-  walk_nodes(body, [&](const LoopPtr& node) {
-    if (const Allocate* a = as<Allocate>(node)) names.insert(a->buffer.name);
-  });
-  return names;
-}
-
 class Widening {
  public:
-  Widening(const LoopList& body, Context& context)
-      : context_(context), tiles_(local_tiles(body)), allocated_(allocated_in(body)) {
+  Widening(const LoopList& body, Context& context) : context_(context), tiles_(local_tiles(body)) {
     std::vector<For> around;
     collect(body, around, tiles_, meetings_);
   }
@@ -113,7 +104,7 @@ class Widening {
         if (axis && fits(*f, *axis, facts) && !uses_partial(f->body)) {
           next = widened(*f, *axis);
           note_fillers(f->body, f->iterator, &whole_);
-        } else if (axis) {
+        } else if (axis || (keeps_to_domain(*f) && !goes_on(*f, after(body, node)))) {
           note_fillers(f->body, f->iterator, &partial_);
         }
         inner.add_range(f->iterator, as<For>(next)->lower, as<For>(next)->upper);
@@ -129,17 +120,39 @@ class Widening {
   }
 
   Context& context_;
-  std::set<std::string> tiles_, allocated_;
+  std::set<std::string> tiles_;
   std::vector<Meeting> meetings_;
   // Tiles that a loop fills which keeps to its domain, and those that a widened loop fills first. What lies past the end of the
   // domain in one of the former alone has never been written: nobody may go there for it.
   std::set<std::string> partial_, whole_;
   bool noting_ = false;
 
+  static LoopPtr after(const LoopList& body, const LoopPtr& node) {
+    const auto next = std::next(std::find(body.begin(), body.end(), node));
+    return next == body.end() ? nullptr : *next;
+  }
+
+  // Does the next loop begin where this one ends? A copy and the zeros behind it (split_padding) fill the tile together.
+  static bool goes_on(const For& f, const LoopPtr& next) {
+    const For* rest = next ? as<For>(next) : nullptr;
+    return rest && same(rest->lower, f.upper);
+  }
+
+  // A loop of a tile, requested or not, that ends with the domain.
+  static bool keeps_to_domain(const For& f) {
+    return operands_of(Op::kMin, f.upper).size() > 1 || operands_of(Op::kMax, f.lower).size() > 1;
+  }
+
+  // An array between statements, wherever it lies: what nobody has written there is nobody's to read.
+  bool is_own(const std::string& name) const {
+    const Buffer* b = context_.find(name);
+    return tiles_.count(name) || (b && (b->role == BufferRole::kLocal || b->role == BufferRole::kWorkspace));
+  }
+
   void note_fillers(const LoopList& body, const std::string& axis, std::set<std::string>* names) {
     for_each_store(body, [&](const Store& s) {
       const auto along = [&](const ExprPtr& e) { return to_linear(e).coefficient_of(axis) != 0; };
-      if (!s.update && allocated_.count(s.buffer) && std::any_of(s.subscripts.begin(), s.subscripts.end(), along))
+      if (!s.update && is_own(s.buffer) && std::any_of(s.subscripts.begin(), s.subscripts.end(), along))
         names->insert(s.buffer);
     });
   }

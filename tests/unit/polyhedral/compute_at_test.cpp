@@ -5,15 +5,6 @@
 namespace facet {
 namespace {
 
-Program blur() {
-  return program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 3, "max": 100, "default": 10}},
-    "tensors": {"x": {"dtype": "f32", "shape": ["N"]}, "p": {"dtype": "f32", "shape": ["N"]},
-                "q": {"dtype": "f32", "shape": ["N - 2"]}}, "inputs": ["x"],
-    "ops": [{"op": "compute", "in": ["x"], "out": "p", "def": ["p[i] = x[i] * 2.0"]},
-            {"op": "compute", "in": ["p"], "out": "q", "def": ["q[i] = p[i] + p[i + 2]"]}],
-    "outputs": ["q"]})");
-}
-
 const char* const kTile = R"({"do": "tile", "statement": "q", "loops": ["i"], "sizes": [4]}, )";
 const char* const kAtTile = R"({"do": "compute_at", "array": "p", "statement": "q", "at": "it"})";
 

@@ -38,6 +38,16 @@ inline Program equations(const std::vector<std::string>& lines, const std::strin
                     out + R"("], "def": [)" + def + R"(]}], "outputs": [")" + out + R"("]})");
 }
 
+// p[i] = x[i] * 2 over N, and q[i] = p[i] + p[i + 2]: two stages of a stencil.
+inline Program blur() {
+  return program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 3, "max": 100, "default": 10}},
+    "tensors": {"x": {"dtype": "f32", "shape": ["N"]}, "p": {"dtype": "f32", "shape": ["N"]},
+                "q": {"dtype": "f32", "shape": ["N - 2"]}}, "inputs": ["x"],
+    "ops": [{"op": "compute", "in": ["x"], "out": "p", "def": ["p[i] = x[i] * 2.0"]},
+            {"op": "compute", "in": ["p"], "out": "q", "def": ["q[i] = p[i] + p[i + 2]"]}],
+    "outputs": ["q"]})");
+}
+
 // A recipe of one group over all nodes with these steps (JSON objects without braces' list brackets).
 inline Recipe recipe_of(const Program& p, const std::string& steps) {
   std::string ops;

@@ -89,11 +89,7 @@ TEST(ScheduleProgram, MatmulIsTiledPackedVectorisedAndParallel) {
   EXPECT_EQ(text.find("packed"), std::string::npos) << text << log << s.schedule_text;
 }
 
-// On a machine with 32 vectors of 16 lanes.
-std::string scheduled_wide(const Program& p) {
-  ScheduleOptions options;
-  options.machine.cpu.vector_bytes = 64;
-  options.machine.cpu.vector_registers = 32;
+std::string planned(const Program& p, const ScheduleOptions& options) {
   Ledger ledger;
   const Result<Recipe> recipe = plan(p, Recipe{}, options, ledger);
   EXPECT_TRUE(recipe.ok());
@@ -102,20 +98,21 @@ std::string scheduled_wide(const Program& p) {
   return s.ok() ? to_text(s->loops) : "";
 }
 
+// On a machine with 32 vectors of 16 lanes.
+ScheduleOptions wide() {
+  ScheduleOptions options;
+  options.machine.cpu.vector_bytes = 64;
+  options.machine.cpu.vector_registers = 32;
+  return options;
+}
+std::string scheduled_wide(const Program& p) { return planned(p, wide()); }
+
 // On two such cores with 2 MiB of second cache each.
 std::string scheduled_on_two(const Program& p) {
-  ScheduleOptions options;
-  CpuMachine& cpu = options.machine.cpu;
-  cpu.vector_bytes = 64;
-  cpu.vector_registers = 32;
-  cpu.cores = 2;
-  cpu.caches = {{48 << 10}, {2 << 20}, {32 << 20}};
-  Ledger ledger;
-  const Result<Recipe> recipe = plan(p, Recipe{}, options, ledger);
-  EXPECT_TRUE(recipe.ok());
-  const Result<Scheduled> s = schedule_program(p, *recipe, options);
-  EXPECT_TRUE(s.ok());
-  return s.ok() ? to_text(s->loops) : "";
+  ScheduleOptions options = wide();
+  options.machine.cpu.cores = 2;
+  options.machine.cpu.caches = {{48 << 10}, {2 << 20}, {32 << 20}};
+  return planned(p, options);
 }
 
 Program product_of(std::int64_t m, std::int64_t n, std::int64_t k, bool transposed = false) {

@@ -18,10 +18,6 @@ class Emit : public Tool {
       "tensors": {"x": {"dtype": "f32", "shape": ["N", "N"]}, "w": {"dtype": "f32", "shape": ["N", "N"]}},
       "inputs": ["x", "w"], "ops": [{"op": "matmul", "in": ["x", "w"], "out": "y"}], "outputs": ["y"]})");
   }
-  std::string read(const std::string& name) const {
-    std::ifstream in(path(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   // --emit ptx by one compiler: the file, and the report in text and JSON.
   void ptx_by(const std::string& compiler, const std::string& arch) {
     const std::string command = "compile m.json --target cuda:" + arch + " --emit ptx --compiler " + compiler + " -o out";

@@ -36,6 +36,10 @@ class Tool : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string path(const std::string& name) const { return folder_ / name; }
+  std::string read(const std::string& name) const {
+    std::ifstream in(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
   void write(const std::string& name, const std::string& text) { std::ofstream(path(name), std::ios::binary) << text; }
 
   // stdout only; stderr is dropped.

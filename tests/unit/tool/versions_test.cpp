@@ -17,17 +17,13 @@ class Versions : public Tool {
       "outputs": ["y"]})");
   }
   int shell(const std::string& command) const { return std::system(("cd " + path("out") + " && " + command).c_str()); }
-  std::string text_of(const std::string& name) const {
-    std::ifstream in(path(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
 };
 
 TEST_F(Versions, TheLargestSetThatTheProcessorHasRuns) {
   const Result<Compiler> compiler = find_compiler("");
   if (!compiler) GTEST_SKIP() << "no C++ compiler is installed";
   ASSERT_EQ(facet("compile m.json --target openmp:generic,avx2,avx512 -o out").status, 0);
-  const Json manifest = Json::parse(text_of("out/manifest.json"));
+  const Json manifest = Json::parse(read("out/manifest.json"));
   std::string objects;
   for (const Json& v : manifest["versions"]) {
     const std::string source = v["source"].get<std::string>();
@@ -44,25 +40,25 @@ TEST_F(Versions, TheLargestSetThatTheProcessorHasRuns) {
     int main() { puts(facet_m_isa()); })");
   ASSERT_EQ(shell(compiler->command + " -std=c++17 -fopenmp which.cpp m.cpp" + objects + " -o which"), 0);
   ASSERT_EQ(shell("FACET_ISA=generic ./which > which.txt"), 0);
-  EXPECT_EQ(text_of("out/which.txt"), "generic\n");
+  EXPECT_EQ(read("out/which.txt"), "generic\n");
   ASSERT_EQ(shell("./which > which.txt"), 0);
 #if defined(__x86_64__)
   __builtin_cpu_init();
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  EXPECT_EQ(text_of("out/which.txt"), v4 ? "avx512\n" : v3 ? "avx2\n" : "generic\n");
+  EXPECT_EQ(read("out/which.txt"), v4 ? "avx512\n" : v3 ? "avx2\n" : "generic\n");
 #endif
 }
 
 // Vectors of each set's width in its source.
 TEST_F(Versions, EachHasARecipeOfItsOwn) {
   ASSERT_EQ(facet("compile m.json --target openmp:all -o out").status, 0);
-  EXPECT_NE(text_of("out/m_avx512.cpp").find("f32x16"), std::string::npos);
-  EXPECT_EQ(text_of("out/m_avx2.cpp").find("f32x16"), std::string::npos);
-  EXPECT_NE(text_of("out/m_avx2.cpp").find("f32x8"), std::string::npos);
-  EXPECT_EQ(text_of("out/m_generic.cpp").find("f32x8"), std::string::npos);
-  const Json manifest = Json::parse(text_of("out/manifest.json"));
+  EXPECT_NE(read("out/m_avx512.cpp").find("f32x16"), std::string::npos);
+  EXPECT_EQ(read("out/m_avx2.cpp").find("f32x16"), std::string::npos);
+  EXPECT_NE(read("out/m_avx2.cpp").find("f32x8"), std::string::npos);
+  EXPECT_EQ(read("out/m_generic.cpp").find("f32x8"), std::string::npos);
+  const Json manifest = Json::parse(read("out/manifest.json"));
   ASSERT_EQ(manifest["versions"].size(), 3u);
   EXPECT_NE(manifest["versions"][0]["recipe"], manifest["versions"][2]["recipe"]);
 }
@@ -72,7 +68,7 @@ TEST_F(Versions, NeonCompiles) {
   if (std::system("clang++-19 --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "clang++-19 is not installed";
   ASSERT_EQ(facet("compile m.json --target openmp:neon -o out").status, 0);
   EXPECT_EQ(shell("clang++-19 --target=aarch64-linux-gnu -std=c++17 -O1 -ffreestanding -Wall -Werror -fopenmp -c m.cpp"), 0);
-  EXPECT_EQ(text_of("out/m.cpp").find("f32x8"), std::string::npos);
+  EXPECT_EQ(read("out/m.cpp").find("f32x8"), std::string::npos);
 }
 
 TEST_F(Versions, ListsThatMakeNoSense) {

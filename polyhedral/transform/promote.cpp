@@ -73,9 +73,14 @@ bool outer_part(const Schedule& schedule, const StorageMap& m, const std::string
   });
 }
 
+// { writer's instance -> the copy's of the element that it writes }.
+isl::map of_one_element(const Statement& writer, const Statement& copy) {
+  const Access& read = copy.reads[0];
+  return with_range_tuple(writer.write.relation, array_id(read.array)).apply_range(read.relation.reverse());
+}
+
 // What orders the copy: every reader waits for it, { copy[outer, element] -> S[i] : S runs in that iteration and reads that
-// element }, and what holds between a reader and the array's writers holds between the copy and them (for all elements that the
-// reader needs: no writer is below `at`, so that costs nothing).
+// element }, and what holds between a reader and a writer of an element holds between the copy of that element and the writer.
 Dependences with_copy(const Schedule& schedule, const StorageMap& m, const Statement& copy) {
   Dependences all = *schedule.dependences;
   for (const int s : statements_of(find_loop(schedule.tree, m.at))) {
@@ -88,9 +93,13 @@ Dependences with_copy(const Schedule& schedule, const StorageMap& m, const State
       for (const Dependence& d : *schedule.dependences) {
         if (d.array != m.array && (d.sink != s || !outer_part(schedule, m, d.array))) continue;
         if (d.sink == s && d.source != s)
-          all.push_back(make_dependence(d.kind, d.source, m.copy_in, d.array, d.relation.apply_range(to_copy)));
+          all.push_back(
+              make_dependence(d.kind, d.source, m.copy_in, d.array,
+                              d.relation.apply_range(to_copy).intersect(of_one_element(schedule.statement(d.source), copy))));
         if (d.source == s && d.sink != s)
-          all.push_back(make_dependence(d.kind, m.copy_in, d.sink, d.array, to_copy.reverse().apply_range(d.relation)));
+          all.push_back(make_dependence(
+              d.kind, m.copy_in, d.sink, d.array,
+              to_copy.reverse().apply_range(d.relation).intersect(of_one_element(schedule.statement(d.sink), copy).reverse())));
       }
     }
   }

@@ -73,14 +73,9 @@ bool outer_part(const Schedule& schedule, const StorageMap& m, const std::string
   });
 }
 
-// { writer's instance -> the copy's of the element that it writes }.
-isl::map of_one_element(const Statement& writer, const Statement& copy) {
-  const Access& read = copy.reads[0];
-  return with_range_tuple(writer.write.relation, array_id(read.array)).apply_range(read.relation.reverse());
-}
-
 // What orders the copy: every reader waits for it, { copy[outer, element] -> S[i] : S runs in that iteration and reads that
 // element }, and what holds between a reader and a writer of an element holds between the copy of that element and the writer.
+// (Copies of whole boxes: keep_order_of_boxes.)
 Dependences with_copy(const Schedule& schedule, const StorageMap& m, const Statement& copy) {
   Dependences all = *schedule.dependences;
   for (const int s : statements_of(find_loop(schedule.tree, m.at))) {
@@ -90,6 +85,7 @@ Dependences with_copy(const Schedule& schedule, const StorageMap& m, const State
       const isl::map& needed = a.reach && copy.reads[0].reach ? *a.reach : a.relation;
       const isl::map to_copy = with_flat_range(outer, needed, statement_id(copy.name)).intersect_range(copy.domain);
       all.push_back(make_dependence(DependenceKind::kFlow, m.copy_in, s, m.buffer, to_copy.reverse()));
+      if (copy.reads[0].reach) continue;
       for (const Dependence& d : *schedule.dependences) {
         if (d.array != m.array && (d.sink != s || !outer_part(schedule, m, d.array))) continue;
         if (d.sink == s && d.source != s)
@@ -178,6 +174,7 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
   next.tree = with_outer_loops(replace_node(schedule.tree, at->children[0], make_sequence({nest, at->children[0]})), around, s,
                                copy, number);
   next.copies.push_back(std::move(copy));
+  if (whole) keep_order_of_boxes(next, m);
   next.storage.push_back(std::move(m));
   return buffers > 1 ? with_buffers(next, args, s, buffers) : next;
 }

@@ -184,6 +184,18 @@ TEST(Interpret, WhatNothingHasWrittenMayBeCopiedButNotUsed) {
   EXPECT_TRUE(run_copied({result}).clean()) << to_text(run_copied({result}));
   const ExprPtr chosen = select(binary(Op::kGt, c(0), idx(0)), c(0), c(1));
   EXPECT_TRUE(run_copied({put("y", {}, chosen)}).clean()) << "the other operand is not evaluated";
+  // A choice by it is as good as it is; what another operand decides alone is known.
+  const ExprPtr positive = binary(Op::kGt, c(1), idx(0));
+  const LoopPtr by_it = put("c", {idx(1)}, select(positive, c(0), idx(3)));
+  EXPECT_TRUE(run_copied({by_it, result}).clean());
+  EXPECT_TRUE(found(run_copied({by_it, put("y", {}, c(1))}), Finding::Kind::kUninitialised));
+  const ExprPtr never = binary(Op::kGt, c(0), idx(1)), always = binary(Op::kGt, c(0), idx(0));
+  const LoopPtr nothing = put("c", {idx(0)}, idx(4));
+  for (const ExprPtr& known : {binary(Op::kAnd, never, positive), binary(Op::kAnd, positive, never),
+                               binary(Op::kOr, always, positive), binary(Op::kOr, positive, always)})
+    EXPECT_TRUE(run_copied({when(known, {nothing}), result}).clean()) << to_text(known);
+  for (const ExprPtr& unknown : {binary(Op::kAnd, always, positive), binary(Op::kOr, positive, never)})
+    EXPECT_TRUE(found(run_copied({when(unknown, {nothing}), result}), Finding::Kind::kUninitialised)) << to_text(unknown);
   Let value;
   value.name = "v";
   value.type = DType::kI64;

@@ -76,9 +76,8 @@ struct AccessInfo {
   int pad = kNoRegister;                // value when outside
   int mask = kNoRegister;               // lanes taking part
   bool scalar_mask = false;
-  bool may_be_unused = false;  // load: no fault if nothing has written the element
-  bool tracked = false;        // other agents may touch the same element: check for races
-  bool update = false;         // store: buffer = buffer OP value
+  bool tracked = false;  // other agents may touch the same element: check for races
+  bool update = false;   // store: buffer = buffer OP value
   bool atomic = false;
 };
 

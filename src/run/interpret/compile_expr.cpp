@@ -187,7 +187,6 @@ void Compiler::load(const ExprPtr& e, int dst) {
   info.mask = mask;
   info.scalar_mask = e->mask && e->mask->lanes == 1;
   info.wrap = e->wrap_gather;
-  info.may_be_unused = e->may_be_unused;
   Instr& i = emit(Bc::kLoad);
   i.type = e->type;
   i.dst = dst;
@@ -222,9 +221,9 @@ int Compiler::access(const std::string& buffer, const std::vector<ExprPtr>& subs
       if (subscripts[d]->lanes != lanes) problem("a subscript of '" + buffer + "' has another number of lanes than the access");
     }
     if (reads_memory(subscripts[d])) info.gather |= 1u << d;
-    // [0, e] may name an element of a later row: dimensions are joined (`flatten`). A pad asks each dimension.
-    if (!padded && d > 0 && subscripts[d - 1]->op == Op::kLiteral && subscripts[d - 1]->int_value == 0) info.runs_on |= 1u << d;
   }
+  // A pad asks each dimension.
+  if (const auto it = joined_.find(buffer); !padded && it != joined_.end()) info.runs_on = it->second;
   info.arguments = static_cast<int>(code_.operands.size());
   code_.operands.insert(code_.operands.end(), registers.begin(), registers.end());
   code_.accesses.push_back(info);

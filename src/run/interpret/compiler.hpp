@@ -74,12 +74,14 @@ class Compiler {
   Bytecode code_;
   std::vector<Name> names_;
   std::vector<BufferName> buffer_names_;
-  std::map<std::int64_t, int> constants_;  // by bits
+  std::map<std::int64_t, int> constants_;        // by bits
+  std::map<std::string, std::uint32_t> joined_;  // bit d: dimensions d - 1 and d are walked as one by every access
   std::vector<std::string> problems_;
   int next_ = 0;
   int site_ = 0;
   int parallel_depth_ = 0;
   int collapse_left_ = 0;  // loops still belonging to the enclosing collapsed parallel loop
+  bool nested_ = false;    // inside a parallel loop that another agent runs by itself, in its turn
 };
 
 }  // namespace facet::agents

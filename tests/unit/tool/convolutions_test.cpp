@@ -58,5 +58,23 @@ TEST_F(Convolutions, Transposed) {
             std::string::npos);
 }
 
+// Several rows of windows side by side: rows that do not divide, strides and dilations along them, no padding, three
+// dimensions.
+TEST_F(Convolutions, Depthwise) {
+  const auto check = [&](const char* x, const char* w, const char* attributes, const char* dtype = "f32") {
+    verifies({x, w, attributes, 0, dtype});
+  };
+  check("[2, 6, 17, 19]", "[6, 1, 3, 3]", R"("pads": [1, 1, 1, 1], "group": 6)");
+  check("[1, 6, 13, 14]", "[6, 1, 5, 5]", R"("pads": [2, 2, 2, 2], "group": 6)");
+  check("[1, 4, 23, 20]", "[4, 1, 3, 3]", R"("strides": [2, 1], "group": 4)");
+  check("[1, 4, 23, 20]", "[4, 1, 3, 3]", R"("dilations": [2, 1], "pads": [2, 1, 0, 1], "group": 4)", "f64");
+  check("[1, 2, 5, 9, 18]", "[2, 1, 3, 3, 3]", R"("pads": [1, 1, 1, 1, 1, 1], "group": 2)");
+  EXPECT_NE(explained({"[2, 6, 17, 19]", "[6, 1, 3, 3]", R"("pads": [1, 1, 1, 1], "group": 6)"}).find("rows side by side"),
+            std::string::npos);
+  // Windows of rows three apart have nothing in common.
+  EXPECT_EQ(explained({"[2, 6, 17, 19]", "[6, 1, 3, 3]", R"("strides": [3, 1], "group": 6)"}).find("rows side by side"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace facet

@@ -13,9 +13,8 @@
 //                                                           for j  A[i - 2t - 1, j] = .. }
 //
 // The innermost loop stays whole: rows keep their vectors. Statements on the border, which have fewer loops, are embedded.
-// For each space loop the smallest factor c is taken for which shifts s exist with
-//     min over pairs (S, T) of  (i_T + c t_T) - (i_S + c t_S)  +  s_T - s_S  >=  0        for all dependences S -> T;
-// the shifts are longest paths (Bellman and Ford). Whether tiles pay is the model's business (time_tile_model).
+// Each space loop gets the least skew and shifts that do so (alignment.hpp). Whether tiles pay is the model's business
+// (time_tile_model).
 // Not handled: dependences of unbounded reach (adi, floyd-warshall), loops whose bounds depend on each other's.
 // Source: Wolfe, Loop skewing: the wavefront method revisited, IJPP 1986; Bondhugula et al., PLDI 2008 (permutable bands).
 #include "polyhedral/recipe/time_tiles.hpp"
@@ -24,6 +23,7 @@
 #include <set>
 
 #include "polyhedral/affine.hpp"
+#include "polyhedral/alignment.hpp"
 #include "polyhedral/legality.hpp"
 #include "polyhedral/recipe/planner.hpp"
 
@@ -42,11 +42,6 @@ struct Part {
   int statement = -1;
   std::vector<TreePtr> loops;  // outermost first, the loop over time not among them
   std::size_t missing = 0;     // loops that the deepest part has and this one has not: it is embedded in them
-};
-
-struct Alignment {
-  std::int64_t factor = 0;
-  std::vector<std::int64_t> shifts;  // of each part
 };
 
 class TimeTiles {
@@ -148,8 +143,9 @@ class TimeTiles {
 
   void find_alignments() {
     for (std::size_t k = 0; k + 1 < depth_; ++k) {
-      std::optional<Alignment> found;
-      for (std::int64_t factor = 0; factor <= kMostFactor && !found; ++factor) found = align(k, factor);
+      std::vector<AlignedPart> members;
+      for (const Part& p : parts_) members.push_back({{p.statement, member(p, k)}});
+      const std::optional<Alignment> found = align(*now().dependences, members, time_->member, kMostFactor);
       if (!found) break;
       facts_.steepness.push_back(found->factor);
       alignments_.push_back(*found);
@@ -180,41 +176,6 @@ class TimeTiles {
   }
 
   std::string chains() const { return std::to_string(kChains) + " rows at once: each waits for its own last point"; }
-
-  // The smallest distance of each dependence along loop k when skewed by `factor`; shifts that leave none negative.
-  std::optional<Alignment> align(std::size_t k, std::int64_t factor) const {
-    struct Edge {
-      std::size_t from, to;
-      std::int64_t least;
-    };
-    std::vector<Edge> edges;
-    for (const Dependence& d : *now().dependences) {
-      const std::size_t from = part_of(d.source), to = part_of(d.sink);
-      if (from == parts_.size() || to == parts_.size()) continue;
-      const auto skewed = [&](std::size_t p) {
-        return member(parts_[p], k).add(multiply(time_->member.at(parts_[p].statement), factor));
-      };
-      const std::optional<std::int64_t> least = least_distance(d.relation, skewed(from), skewed(to));
-      if (!least) return std::nullopt;
-      edges.push_back({from, to, *least});
-    }
-    Alignment a{factor, std::vector<std::int64_t>(parts_.size(), 0)};
-    for (std::size_t round = 0; round <= parts_.size(); ++round) {
-      bool changed = false;
-      for (const Edge& e : edges) {
-        if (a.shifts[e.to] >= a.shifts[e.from] - e.least) continue;
-        a.shifts[e.to] = a.shifts[e.from] - e.least;
-        changed = true;
-      }
-      if (!changed) return a;
-    }
-    return std::nullopt;
-  }
-
-  std::size_t part_of(int statement) const {
-    const auto it = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.statement == statement; });
-    return static_cast<std::size_t>(it - parts_.begin());
-  }
 
   std::string loop_name(std::size_t part, std::size_t k) const {
     const Part& p = parts_[part];

@@ -67,4 +67,12 @@ std::vector<AlignedPart> backwards(std::vector<AlignedPart> parts) {
   return parts;
 }
 
+std::int64_t HexagonSlopes::spread(std::int64_t height) const {
+  return (forwards.factor + backwards.factor) * (height - 1) + forwards.greatest_shift() + backwards.greatest_shift();
+}
+
+std::int64_t HexagonSlopes::least_width(std::int64_t height) const {
+  return std::max(spread(height), (forwards.factor + backwards.factor) * height);
+}
+
 }  // namespace facet

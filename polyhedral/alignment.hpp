@@ -28,4 +28,13 @@ std::optional<Alignment> align(const Dependences& dependences, const std::vector
 // The same parts walked backwards.
 std::vector<AlignedPart> backwards(std::vector<AlignedPart> parts);
 
+// A tile of time is cut by the lines on which data run forwards and backwards. How far apart the two have run at its end, and
+// below which width hexagons of a front would need each other.
+struct HexagonSlopes {
+  Alignment forwards, backwards;
+
+  std::int64_t spread(std::int64_t height) const;
+  std::int64_t least_width(std::int64_t height) const;
+};
+
 }  // namespace facet

@@ -142,10 +142,11 @@ class Hexagons {
   }
 
   void find_slopes() {
-    for (std::size_t k = 0; k < depth() && ok(); ++k) slopes_.push_back(slope(members(k), k));
-    if (ok()) back_ = slope(backwards(members(0)), 0);
+    cut_.forwards = slope(members(0), 0);
+    if (ok()) cut_.backwards = slope(backwards(members(0)), 0);
+    for (std::size_t k = 1; k < depth() && ok(); ++k) further_.push_back(slope(members(k), k));
     if (!ok()) return;
-    const std::int64_t least = std::max(spread(), (slopes_[0].factor + back_.factor) * sizes_[0]);
+    const std::int64_t least = cut_.least_width(sizes_[0]);
     if (sizes_[1] < least)
       args_.refuse("hexagons " + std::to_string(sizes_[1]) + " wide would need each other: data run over " +
                        std::to_string(least) + " iterations of '" + parts_[0].loops[0]->names.begin()->second + "' in " +
@@ -161,14 +162,10 @@ class Hexagons {
     return {};
   }
 
-  // How far the two lines of a cut have run apart at the end of a tile of time.
-  std::int64_t spread() const {
-    return (slopes_[0].factor + back_.factor) * (sizes_[0] - 1) + slopes_[0].greatest_shift() + back_.greatest_shift();
-  }
-
   Schedule tiled() const {
     const std::int64_t height = sizes_[0], width = sizes_[1];
-    const std::int64_t apart = (width - spread()) / 4, drift = half(width - (back_.factor - slopes_[0].factor) * height);
+    const Alignment &on = cut_.forwards, &back = cut_.backwards;
+    const std::int64_t apart = (width - cut_.spread(height)) / 4, drift = half(width - (back.factor - on.factor) * height);
     Members time_tile, front, hexagon;
     std::vector<Members> further(depth() - 1);
     for (std::size_t p = 0; p < parts_.size(); ++p)
@@ -176,14 +173,14 @@ class Hexagons {
         const isl::pw_aff& t = time_->member.at(s);
         const isl::pw_aff tt = floor_div(t, height), within = t.sub(multiply(tt, height));
         const isl::pw_aff i = parts_[p].loops[0]->member.at(s).add(multiply(tt, drift));
-        const isl::pw_aff u = add_constant(i.add(multiply(within, slopes_[0].factor)), apart + slopes_[0].shifts[p]),
-                          v = add_constant(i.sub(multiply(within, back_.factor)), -apart - back_.shifts[p]);
+        const isl::pw_aff u = add_constant(i.add(multiply(within, on.factor)), apart + on.shifts[p]),
+                          v = add_constant(i.sub(multiply(within, back.factor)), -apart - back.shifts[p]);
         time_tile.emplace(s, tt);
         hexagon.emplace(s, floor_div(u, width));
         front.emplace(s, tt.add(hexagon.at(s)).sub(floor_div(v, width)));
         for (std::size_t k = 1; k < depth(); ++k) {
-          const isl::pw_aff skewed = parts_[p].loops[k]->member.at(s).add(multiply(t, slopes_[k].factor));
-          further[k - 1].emplace(s, floor_div(add_constant(skewed, slopes_[k].shifts[p]), sizes_[k + 1]));
+          const isl::pw_aff skewed = parts_[p].loops[k]->member.at(s).add(multiply(t, further_[k - 1].factor));
+          further[k - 1].emplace(s, floor_div(add_constant(skewed, further_[k - 1].shifts[p]), sizes_[k + 1]));
         }
       }
     Schedule next = schedule_;
@@ -215,8 +212,8 @@ class Hexagons {
   TreePtr time_;
   std::vector<Part> parts_;
   std::vector<std::string> names_;
-  std::vector<Alignment> slopes_;  // of each loop
-  Alignment back_;                 // of the first one walked backwards
+  HexagonSlopes cut_;               // along the first loop
+  std::vector<Alignment> further_;  // of each other
 };
 
 Schedule apply(const Schedule& schedule, Arguments& args) { return Hexagons(schedule, args).run(); }

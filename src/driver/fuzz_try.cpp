@@ -16,6 +16,7 @@ namespace facet {
 
 namespace {
 
+constexpr double kBudgetS = 300;         // what is legal shall be found so on a loaded machine, too
 constexpr std::int64_t kMoreSteps = 20;  // times the limit at the smallest sizes: there is nothing to fall back on
 
 // Symbols halved, or less where that chooses other variants; none at the smallest.
@@ -85,6 +86,7 @@ Result<FuzzPair> fuzz_pair(const std::string& program_text, Recipe recipe, const
   if (!sizes) return sizes.errors();
   pair.loaded.sizes = *sizes;
   pair.options.machine = machine;
+  pair.options.time_budget_s = kBudgetS;
   pair.options.sizes = *sizes;
   Result<HostTensors> tensors = make_inputs(pair.loaded.program, *sizes, seed, {});
   if (!tensors) return tensors.errors();

@@ -38,7 +38,8 @@ enum class Bc : std::uint8_t {
   kLoad,
   kStore,
   kJump,           // to imm
-  kJumpIfZero,     // a == 0: to imm
+  kJumpIfZero,     // a == 0: to imm; scalar: of a choice between operands
+  kChosen,         // dst was chosen by a (op): for undefined values only
   kLoopTest,       // a >= b: to imm
   kLoopNext,       // a += c's constant step; a < b: to imm
   kParallelBegin,  // a lower, b upper, extra: ParallelLoop

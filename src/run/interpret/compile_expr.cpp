@@ -150,31 +150,49 @@ void Compiler::operation(const ExprPtr& e, int dst) {
 void Compiler::lazy_select(const ExprPtr& e, int dst) {
   const int condition = expr(e->args[0]);
   const int test = here();
-  emit(Bc::kJumpIfZero).a = condition;
+  jump_in_choice(condition);
   expr_to(e->args[1], dst);
   const int skip = here();
   emit(Bc::kJump);
   code_.instrs[static_cast<std::size_t>(test)].imm = here();
   expr_to(e->args[2], dst);
   code_.instrs[static_cast<std::size_t>(skip)].imm = here();
+  chosen(e->op, condition, dst);
+}
+
+void Compiler::jump_in_choice(int condition) {
+  Instr& jump = emit(Bc::kJumpIfZero);
+  jump.a = condition;
+  jump.scalar = 1;
+}
+
+void Compiler::chosen(Op op, int by, int dst) {
+  Instr& i = emit(Bc::kChosen);
+  i.op = op;
+  i.a = by;
+  i.dst = dst;
 }
 
 // dst = a; if (a == neutral) dst = b.
 void Compiler::lazy_logic(const ExprPtr& e, int dst) {
-  expr_to(e->args[0], dst);
-  int condition = dst;
+  const int first = expr(e->args[0]);
+  int condition = first;
   if (e->op == Op::kOr) {
     condition = alloc(1);
     Instr& negate = emit(Bc::kUnary);
     negate.op = Op::kNot;
     negate.type = DType::kBool;
     negate.dst = condition;
-    negate.a = dst;
+    negate.a = first;
   }
+  Instr& move = emit(Bc::kMove);
+  move.dst = dst;
+  move.a = first;
   const int test = here();
-  emit(Bc::kJumpIfZero).a = condition;
+  jump_in_choice(condition);
   expr_to(e->args[1], dst);
   code_.instrs[static_cast<std::size_t>(test)].imm = here();
+  chosen(e->op, first, dst);
 }
 
 void Compiler::load(const ExprPtr& e, int dst) {

@@ -45,6 +45,8 @@ class Compiler {
   void operation(const ExprPtr& e, int dst);
   void lazy_select(const ExprPtr& e, int dst);
   void lazy_logic(const ExprPtr& e, int dst);
+  void jump_in_choice(int condition);
+  void chosen(Op op, int by, int dst);
   void load(const ExprPtr& e, int dst);
   int access(const std::string& buffer, const std::vector<ExprPtr>& subscripts, int lanes, bool padded = false);
 

@@ -95,6 +95,7 @@ bool Machine::execute(Agent* agent) {
       case Bc::kJumpIfZero:
         if (r[i.a].i == 0) pc = static_cast<int>(i.imm);
         break;
+      case Bc::kChosen: break;
       case Bc::kLoopTest:
         if (r[i.a].i >= r[i.b].i) pc = static_cast<int>(i.imm);
         break;

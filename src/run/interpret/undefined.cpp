@@ -13,6 +13,15 @@
 
 namespace facet::agents {
 
+namespace {
+
+// Is `false and ..`, `true or ..` known from this operand?
+bool decides(Op op, std::int32_t undefined, Slot value) {
+  return undefined == 0 && ((op == Op::kAnd && value.i == 0) || (op == Op::kOr && value.i != 0));
+}
+
+}  // namespace
+
 void Machine::forget_origins() {
   origins_.clear();
   origin_of_.clear();
@@ -59,7 +68,13 @@ void Machine::pass_on(const Instr& i, Agent* agent) {
     case Bc::kAllocate:
     case Bc::kBarrier:
     case Bc::kHalt: return;
-    case Bc::kJumpIfZero: return used_register(i, *agent, i.a, "decides what runs");
+    case Bc::kJumpIfZero:
+      if (!i.scalar) used_register(i, *agent, i.a, "decides what runs");
+      return;
+    case Bc::kChosen:
+      if (undefined_of(*agent, i.a) != 0 && !decides(i.op, undefined_of(*agent, i.dst), agent->regs[i.dst]))
+        set_undefined(agent, i.dst, undefined_of(*agent, i.a));
+      return;
     case Bc::kLoopTest:
     case Bc::kLoopNext:
     case Bc::kParallelBegin:
@@ -72,7 +87,7 @@ void Machine::pass_on(const Instr& i, Agent* agent) {
   }
 }
 
-// A result is undefined where one of its operands is; of a choice, the chosen one.
+// A result is undefined where one of its operands is, unless another one decides; of a choice, the chosen one.
 void Machine::pass_on_lanes(const Instr& i, Agent* agent) {
   const auto of = [&](int reg, int bit, int lane) {
     return reg < 0 ? 0 : undefined_of(*agent, reg + (i.scalar >> bit & 1 ? 0 : lane));
@@ -86,7 +101,12 @@ void Machine::pass_on_lanes(const Instr& i, Agent* agent) {
   for (int l = 0; l < i.lanes; ++l) {
     std::int32_t& lane = lanes[static_cast<std::size_t>(l)];
     lane = of(i.a, 0, i.code == Bc::kIota ? 0 : l);
-    if (i.code != Bc::kSelect) {
+    if (i.code == Bc::kBinary && (i.op == Op::kAnd || i.op == Op::kOr)) {
+      const std::int32_t other = of(i.b, 1, l);
+      const bool decided = decides(i.op, lane, agent->regs[i.a + (i.scalar & 1 ? 0 : l)]) ||
+                           decides(i.op, other, agent->regs[i.b + (i.scalar & 2 ? 0 : l)]);
+      lane = decided ? 0 : std::max(lane, other);
+    } else if (i.code != Bc::kSelect) {
       lane = std::max({lane, of(i.b, 1, l), of(i.c, 2, l)});
     } else if (lane == 0) {
       const bool first = agent->regs[i.a + (i.scalar & 1 ? 0 : l)].i != 0;

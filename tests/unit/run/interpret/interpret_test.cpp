@@ -184,6 +184,25 @@ TEST(Interpret, WhatNothingHasWrittenMayBeCopiedButNotUsed) {
   EXPECT_TRUE(run_copied({result}).clean()) << to_text(run_copied({result}));
   const ExprPtr chosen = select(binary(Op::kGt, c(0), idx(0)), c(0), c(1));
   EXPECT_TRUE(run_copied({put("y", {}, chosen)}).clean()) << "the other operand is not evaluated";
+  // A choice by it is as good as it is; what another operand decides alone is known.
+  const ExprPtr positive = binary(Op::kGt, c(1), idx(0));
+  const LoopPtr by_it = put("c", {idx(1)}, select(positive, c(0), idx(3)));
+  EXPECT_TRUE(run_copied({by_it, result}).clean());
+  EXPECT_TRUE(found(run_copied({by_it, put("y", {}, c(1))}), Finding::Kind::kUninitialised));
+  const auto named = [](const std::string& name, const ExprPtr& condition) {
+    return make_loop(Let{name, DType::kBool, 1, condition, false});
+  };
+  const auto decided = [&](const ExprPtr& condition) {
+    return run_copied({named("no", binary(Op::kGt, c(0), idx(1))), named("yes", binary(Op::kGt, c(0), idx(0))),
+                       named("unknown", positive), when(condition, {put("c", {idx(0)}, idx(4))}), result});
+  };
+  const ExprPtr no = value_of("no", DType::kBool), yes = value_of("yes", DType::kBool),
+                unknown = value_of("unknown", DType::kBool);
+  for (const ExprPtr& e : {binary(Op::kAnd, no, unknown), binary(Op::kAnd, unknown, no), binary(Op::kOr, yes, unknown),
+                           binary(Op::kOr, unknown, yes)})
+    EXPECT_TRUE(decided(e).clean()) << to_text(e);
+  for (const ExprPtr& e : {binary(Op::kAnd, yes, unknown), binary(Op::kOr, unknown, no), unknown})
+    EXPECT_TRUE(found(decided(e), Finding::Kind::kUninitialised)) << to_text(e);
   Let value;
   value.name = "v";
   value.type = DType::kI64;

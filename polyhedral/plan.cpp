@@ -59,6 +59,8 @@ Result<std::vector<Step>> steps_of(const Program& program, const ReaderIndex& re
   if (schedule) {
     GroupPlanner planner(*schedule, options, share, ledger);
     plan_group(planner);
+    if (options.target.rfind("cuda", 0) != 0)
+      if (std::optional<std::vector<Step>> plain = better_original_order(*schedule, planner)) return std::move(*plain);
     if (options.memo) options.memo->entries.push_back({variant, nodes.nodes, planner.steps(), *schedule, planner.schedule()});
     return planner.steps();
   }

@@ -10,6 +10,7 @@
 #include "polyhedral/recipe/gpu_tiles.hpp"
 #include "polyhedral/recipe/holes.hpp"
 #include "polyhedral/recipe/planner.hpp"
+#include "polyhedral/recipe/winograd.hpp"
 #include "polyhedral/schedule_memo.hpp"
 #include "polyhedral/variants.hpp"
 
@@ -32,6 +33,7 @@ void plan_group(GroupPlanner& planner) {
     plan_gpu_memory(planner);
     return;
   }
+  plan_winograd(planner);
   plan_contractions(planner);
   plan_fusion(planner);
   plan_contraction_of_arrays(planner);

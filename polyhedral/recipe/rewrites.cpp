@@ -3,8 +3,12 @@
 // Neighbouring indices of a contraction that play the same part (rows, columns, batch or reduction) become one where nothing
 // in the group tells them apart: points of a 1 x 1 convolution, batch and time of a linear layer. Register tiles and vectors
 // then end once instead of in every row, and the threads share out all rows.
+//
+// A 3 x 3 convolution becomes a Winograd one where numerics are free, the estimate says that it pays and its stages can be
+// scheduled as the policy for them wants it.
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/recipe/contraction.hpp"
+#include "polyhedral/recipe/winograd.hpp"
 #include "polyhedral/rewrite/rewrite.hpp"
 
 namespace facet {
@@ -21,6 +25,7 @@ class RewritePlan {
   std::vector<Step> run() {
     for (int s = 0; s < schedule_.statement_count(); ++s)
       while (join_some(s)) {}
+    for (int s = 0; s < schedule_.statement_count(); ++s) transform_tiles(s);
     return std::move(steps_);
   }
 
@@ -30,6 +35,7 @@ class RewritePlan {
   const Budget& budget_;
   Ledger& ledger_;
   std::vector<Step> steps_;
+  Ledger unheard_;
 
   // The first two neighbours that can be one.
   bool join_some(int s) {
@@ -44,6 +50,36 @@ class RewritePlan {
           return true;
     }
     return false;
+  }
+
+  void transform_tiles(int s) {
+    const std::string name = schedule_.statement(s).name, subject = "convolution " + name;
+    std::int64_t tile = 0;
+    std::optional<Schedule> made;
+    bool scheduled = false;
+    const Step step = [&] {
+      const Result<Done> asked = guarded("rewrites of " + schedule_.scop->name, budget_, [&] {
+        tile = winograd_tile(GroupPlanner(schedule_, options_, budget_, unheard_), s);
+      });
+      return make_step("winograd", {{"statement", arg(name)}, {"tile", arg(asked ? tile : 0)}});
+    }();
+    if (tile == 0) return;
+    const Result<Done> ran = guarded("rewrites of " + schedule_.scop->name, budget_, [&] {
+      const Result<std::shared_ptr<const Scop>> scop = rewritten(schedule_.scop, {step});
+      if (!scop) return;
+      made = original_schedule(*scop, std::make_shared<const Dependences>(compute_dependences(**scop)));
+    });
+    if (!ran || !made) return;
+    GroupPlanner trial(*made, options_, budget_, unheard_);
+    scheduled = plan_winograd(trial);
+    ledger_.push_back({"rewrite", subject, scheduled,
+                       scheduled ? "by Winograd's tiles of " + std::to_string(tile) + " x " + std::to_string(tile) +
+                                       ": numerics are free, fewer products pay for the transforms"
+                                 : "Winograd's stages cannot be scheduled together",
+                       schedule_.scop->name, 0});
+    if (!scheduled) return;
+    schedule_ = original_schedule(made->scop, std::make_shared<const Dependences>());
+    steps_.push_back(step);
   }
 
   bool attempt(const Step& step, const std::string& statement, const Names& loops) {

@@ -9,6 +9,7 @@
 #include "polyhedral/copies.hpp"
 #include "polyhedral/recipe/gpu_tiles.hpp"
 #include "polyhedral/recipe/holes.hpp"
+#include "polyhedral/recipe/partials.hpp"
 #include "polyhedral/recipe/planner.hpp"
 #include "polyhedral/recipe/winograd.hpp"
 #include "polyhedral/schedule_memo.hpp"
@@ -35,6 +36,7 @@ void plan_group(GroupPlanner& planner) {
   }
   plan_winograd(planner);
   plan_contractions(planner);
+  plan_parts(planner);
   plan_fusion(planner);
   plan_contraction_of_arrays(planner);
   plan_time_tiles(planner);

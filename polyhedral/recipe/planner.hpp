@@ -52,6 +52,10 @@ class GroupPlanner {
 // The outermost loop of every nest that the schedule has now; what a visit changes in one nest leaves the others.
 void for_each_nest(GroupPlanner& planner, const std::function<void(const TreePtr& loop)>& visit);
 
+// What instances of a statement take as scalar code on one thread, and from how much work on threads pay, in microseconds.
+double scalar_us(const Statement& s, double instances);
+double threads_pay_us(const ScheduleOptions& options);
+
 // The rewrites of a group, whose plain schedule (without dependences) this is.
 std::vector<Step> plan_rewrites(const Schedule& plain, const ScheduleOptions& options, const Budget& budget, Ledger& ledger);
 

@@ -2,12 +2,14 @@
 //
 // Neighbouring indices of a contraction that play the same part (rows, columns, batch or reduction) become one where nothing
 // in the group tells them apart: points of a 1 x 1 convolution, batch and time of a linear layer. Register tiles and vectors
-// then end once instead of in every row, and the threads share out all rows.
+// then end once instead of in every row, and the threads share out all rows. Then sums that would keep all threads but one idle
+// are taken in parts.
 //
 // A 3 x 3 convolution becomes a Winograd one where numerics are free, the estimate says that it pays and its stages can be
 // scheduled as the policy for them wants it.
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/recipe/contraction.hpp"
+#include "polyhedral/recipe/partials.hpp"
 #include "polyhedral/recipe/winograd.hpp"
 #include "polyhedral/rewrite/rewrite.hpp"
 
@@ -25,7 +27,9 @@ class RewritePlan {
   std::vector<Step> run() {
     for (int s = 0; s < schedule_.statement_count(); ++s)
       while (join_some(s)) {}
-    for (int s = 0; s < schedule_.statement_count(); ++s) transform_tiles(s);
+    const int n = schedule_.statement_count();  // what a rewrite adds is left as it made it
+    for (int s = 0; s < n; ++s) transform_tiles(s);
+    for (int s = 0; s < n; ++s) sum_in_parts(s);
     return std::move(steps_);
   }
 
@@ -46,49 +50,49 @@ class RewritePlan {
       const Names both{st.iterators[at], st.iterators[at + 1]};
       for (const Names* part : {&choices[0].m, &choices[0].n, &choices[0].k, &choices[0].batch})
         if (std::count(part->begin(), part->end(), both[0]) + std::count(part->begin(), part->end(), both[1]) == 2 &&
-            attempt(make_step("flatten", {{"statement", arg(st.name)}, {"loops", arg(both)}}), st.name, both))
+            attempt(make_step("flatten", {{"statement", arg(st.name)}, {"loops", arg(both)}}),
+                    "loops " + both[0] + ", " + both[1] + " of " + st.name, "walk the rows of every array as one"))
           return true;
     }
     return false;
   }
 
   void transform_tiles(int s) {
-    const std::string name = schedule_.statement(s).name, subject = "convolution " + name;
     std::int64_t tile = 0;
     std::optional<Schedule> made;
-    bool scheduled = false;
-    const Step step = [&] {
-      const Result<Done> asked = guarded("rewrites of " + schedule_.scop->name, budget_, [&] {
-        tile = winograd_tile(GroupPlanner(schedule_, options_, budget_, unheard_), s);
-      });
-      return make_step("winograd", {{"statement", arg(name)}, {"tile", arg(asked ? tile : 0)}});
-    }();
-    if (tile == 0) return;
     const Result<Done> ran = guarded("rewrites of " + schedule_.scop->name, budget_, [&] {
-      const Result<std::shared_ptr<const Scop>> scop = rewritten(schedule_.scop, {step});
-      if (!scop) return;
-      made = original_schedule(*scop, std::make_shared<const Dependences>(compute_dependences(**scop)));
+      tile = winograd_tile(GroupPlanner(schedule_, options_, budget_, unheard_), s);
+      if (tile == 0) return;
+      const Result<std::shared_ptr<const Scop>> scop = rewritten(schedule_.scop, {winograd(s, tile)});
+      if (scop) made = original_schedule(*scop, std::make_shared<const Dependences>(compute_dependences(**scop)));
     });
     if (!ran || !made) return;
+    const std::string subject = "convolution " + schedule_.statement(s).name, side = std::to_string(tile);
     GroupPlanner trial(*made, options_, budget_, unheard_);
-    scheduled = plan_winograd(trial);
-    ledger_.push_back({"rewrite", subject, scheduled,
-                       scheduled ? "by Winograd's tiles of " + std::to_string(tile) + " x " + std::to_string(tile) +
-                                       ": numerics are free, fewer products pay for the transforms"
-                                 : "Winograd's stages cannot be scheduled together",
-                       schedule_.scop->name, 0});
-    if (!scheduled) return;
-    schedule_ = original_schedule(made->scop, std::make_shared<const Dependences>());
-    steps_.push_back(step);
+    if (plan_winograd(trial)) {
+      attempt(winograd(s, tile), subject,
+              "by Winograd's tiles of " + side + " x " + side + ": numerics are free, fewer products pay for the transforms");
+    } else {
+      ledger_.push_back({"rewrite", subject, false, "Winograd's stages cannot be scheduled together", schedule_.scop->name, 0});
+    }
   }
 
-  bool attempt(const Step& step, const std::string& statement, const Names& loops) {
+  Step winograd(int s, std::int64_t tile) const {
+    return make_step("winograd", {{"statement", arg(schedule_.statement(s).name)}, {"tile", arg(tile)}});
+  }
+
+  void sum_in_parts(int s) {
+    std::string why;
+    const std::string name = schedule_.statement(s).name;
+    if (const std::optional<Step> step = parts_for_threads(schedule_, s, options_, &why)) attempt(*step, "sum of " + name, why);
+  }
+
+  bool attempt(const Step& step, const std::string& subject, const std::string& why) {
     std::optional<Result<std::shared_ptr<const Scop>>> scop;
     const Result<Done> ran =
         guarded("rewrites of " + schedule_.scop->name, budget_, [&] { scop = rewritten(schedule_.scop, {step}); });
     if (!ran || !*scop) return false;
-    ledger_.push_back({"rewrite", "loops " + loops[0] + ", " + loops[1] + " of " + statement, true,
-                       "walk the rows of every array as one", schedule_.scop->name, 0});
+    ledger_.push_back({"rewrite", subject, true, why, schedule_.scop->name, 0});
     schedule_ = original_schedule(**scop, std::make_shared<const Dependences>());
     steps_.push_back(step);
     return true;

@@ -13,9 +13,8 @@
 //                                                           for j  A[i - 2t - 1, j] = .. }
 //
 // The innermost loop stays whole: rows keep their vectors. Statements on the border, which have fewer loops, are embedded.
-// For each space loop the smallest factor c is taken for which shifts s exist with
-//     min over pairs (S, T) of  (i_T + c t_T) - (i_S + c t_S)  +  s_T - s_S  >=  0        for all dependences S -> T;
-// the shifts are longest paths (Bellman and Ford). Whether tiles pay is the model's business (time_tile_model).
+// Each space loop gets the least skew and shifts that do so (alignment.hpp). Whether tiles pay is the model's business
+// (time_tile_model).
 // Not handled: dependences of unbounded reach (adi, floyd-warshall), loops whose bounds depend on each other's.
 // Source: Wolfe, Loop skewing: the wavefront method revisited, IJPP 1986; Bondhugula et al., PLDI 2008 (permutable bands).
 #include "polyhedral/recipe/time_tiles.hpp"
@@ -26,6 +25,7 @@
 #include "polyhedral/affine.hpp"
 #include "polyhedral/legality.hpp"
 #include "polyhedral/recipe/planner.hpp"
+#include "polyhedral/recipe/time_parts.hpp"
 
 namespace facet {
 
@@ -37,25 +37,13 @@ constexpr std::int64_t kPair = 2;    // more rows at once need more addresses th
 constexpr double kOperationNs = 0.25;
 constexpr double kLatencyNs = 2;  // an operation of a row that waits for the one before
 
-// The nests below the loop over time: chains of loops around one statement each.
-struct Part {
-  int statement = -1;
-  std::vector<TreePtr> loops;  // outermost first, the loop over time not among them
-  std::size_t missing = 0;     // loops that the deepest part has and this one has not: it is embedded in them
-};
-
-struct Alignment {
-  std::int64_t factor = 0;
-  std::vector<std::int64_t> shifts;  // of each part
-};
-
 class TimeTiles {
  public:
-  TimeTiles(GroupPlanner& planner, TreePtr nest) : planner_(planner), time_(std::move(nest)) {}
+  TimeTiles(GroupPlanner& planner, TimeParts parts)
+      : planner_(planner), time_(parts.time()), parts_(std::move(parts)), depth_(parts_.depth()) {}
 
   void run() {
-    if (!find_parts()) return;
-    const std::string subject = "loop " + time_->names.at(parts_[0].statement) + " of " + name(0);
+    const std::string subject = "loop " + time_name(0) + " of " + name(0);
     const Result<Done> asked = guarded("time tiles", planner_.budget().part(0.5), [&] {
       find_facts();
       if (enough()) find_alignments();
@@ -78,39 +66,11 @@ class TimeTiles {
   const Schedule& now() const { return planner_.schedule(); }
   const std::string& name(std::size_t part) const { return now().statement(parts_[part].statement).name; }
   static std::string text(double x) { return std::to_string(static_cast<long>(x)); }
-  const std::string& time_name(std::size_t part) const { return time_->names.at(parts_[part].statement); }
-
-  bool find_parts() {
-    if (time_->kind != Tree::Kind::kLoop) return false;
-    bool plain = true;
-    for_each_loop(time_,
-                  [&](const Tree& l) { plain = plain && l.mark.kind == LoopKind::kSerial && !l.comment.starts_with("tile"); });
-    if (!plain) return false;
-    const TreePtr& body = time_->children[0];
-    std::size_t deepest = 0;
-    for (const TreePtr& child : body->kind == Tree::Kind::kSequence ? body->children : std::vector<TreePtr>{body}) {
-      Part part;
-      TreePtr t = child;
-      for (; t->kind == Tree::Kind::kLoop; t = t->children[0]) part.loops.push_back(t);
-      if (t->kind != Tree::Kind::kLeaf) return false;
-      part.statement = t->statement;
-      deepest = std::max(deepest, part.loops.size());
-      parts_.push_back(std::move(part));
-    }
-    for (Part& part : parts_) {
-      part.missing = deepest - part.loops.size();
-      if (part.loops.empty()) return false;
-    }
-    depth_ = deepest;
-    return depth_ >= 2;
-  }
-
-  const Part& full() const {
-    return *std::find_if(parts_.begin(), parts_.end(), [](const Part& p) { return p.missing == 0; });
-  }
+  const std::string& time_name(std::size_t part) const { return parts_.time_name(part); }
+  std::string loop_name(std::size_t part, std::size_t k) const { return parts_.loop_name(part, k); }
 
   // Is this a loop over time at all? It carries something, and walks the arrays more than a few times.
-  bool enough() const { return carried_ && facts_.steps >= 8 && same_names_; }
+  bool enough() const { return carried_ && facts_.steps >= 8 && parts_.shares_no_name_with_time(); }
 
   void find_facts() {
     const std::map<int, Carried> carried = carried_dependences(now());
@@ -119,7 +79,7 @@ class TimeTiles {
     facts_.steps = model.trips(*time_, parts_[0].statement);
     facts_.parallel = true;
     std::set<std::string> arrays;
-    for (const Part& part : parts_) {
+    for (const TimePart& part : parts_.list()) {
       const Statement& s = now().statement(part.statement);
       arrays.insert(s.target);
       for (const Access& a : s.reads) arrays.insert(a.array);
@@ -127,7 +87,6 @@ class TimeTiles {
       for (const TreePtr& l : part.loops) {
         points *= model.trips(*l, part.statement);
         if (l != part.loops.back()) rows *= model.trips(*l, part.statement);
-        same_names_ = same_names_ && l->names.at(part.statement) != time_->names.at(part.statement);
       }
       const bool serial = !carried.at(part.loops.back()->id).none();
       serial_ = serial_ || serial;
@@ -136,20 +95,13 @@ class TimeTiles {
       if (part.missing == 0) facts_.parallel = facts_.parallel && carried.at(part.loops[0]->id).none();
     }
     for (const std::string& a : arrays) facts_.bytes += model.array_bytes(a);
-    const Part& all = full();
+    const TimePart& all = parts_.full();
     for (std::size_t k = 0; k + 1 < depth_; ++k) facts_.extents.push_back(model.trips(*all.loops[k], all.statement));
-  }
-
-  // The member of space loop k for a part: of a part that has no such loop, zero.
-  isl::pw_aff member(const Part& part, std::size_t k) const {
-    if (k < part.missing) return multiply(time_->member.at(part.statement), 0);
-    return part.loops[k - part.missing]->member.at(part.statement);
   }
 
   void find_alignments() {
     for (std::size_t k = 0; k + 1 < depth_; ++k) {
-      std::optional<Alignment> found;
-      for (std::int64_t factor = 0; factor <= kMostFactor && !found; ++factor) found = align(k, factor);
+      const std::optional<Alignment> found = align(*now().dependences, parts_.members(k), time_->member, kMostFactor);
       if (!found) break;
       facts_.steepness.push_back(found->factor);
       alignments_.push_back(*found);
@@ -171,7 +123,7 @@ class TimeTiles {
       if (d.source != s || d.sink != s) continue;
       const isl::map rows = d.relation.intersect(compare_map(time, Compare::kEqual, time));
       const isl::map next = rows.intersect(compare_map(row, Compare::kLess, row));
-      const auto along = [&](std::int64_t factor) { return member(parts_[0], depth_ - 1).add(multiply(row, factor)); };
+      const auto along = [&](std::int64_t factor) { return parts_.member(parts_[0], depth_ - 1).add(multiply(row, factor)); };
       while (skew <= kMostFactor && !next.is_empty() && least_distance(next, along(skew), along(skew)).value_or(0) < 1) ++skew;
     }
     if (skew > kMostFactor) return;
@@ -180,48 +132,6 @@ class TimeTiles {
   }
 
   std::string chains() const { return std::to_string(kChains) + " rows at once: each waits for its own last point"; }
-
-  // The smallest distance of each dependence along loop k when skewed by `factor`; shifts that leave none negative.
-  std::optional<Alignment> align(std::size_t k, std::int64_t factor) const {
-    struct Edge {
-      std::size_t from, to;
-      std::int64_t least;
-    };
-    std::vector<Edge> edges;
-    for (const Dependence& d : *now().dependences) {
-      const std::size_t from = part_of(d.source), to = part_of(d.sink);
-      if (from == parts_.size() || to == parts_.size()) continue;
-      const auto skewed = [&](std::size_t p) {
-        return member(parts_[p], k).add(multiply(time_->member.at(parts_[p].statement), factor));
-      };
-      const std::optional<std::int64_t> least = least_distance(d.relation, skewed(from), skewed(to));
-      if (!least) return std::nullopt;
-      edges.push_back({from, to, *least});
-    }
-    Alignment a{factor, std::vector<std::int64_t>(parts_.size(), 0)};
-    for (std::size_t round = 0; round <= parts_.size(); ++round) {
-      bool changed = false;
-      for (const Edge& e : edges) {
-        if (a.shifts[e.to] >= a.shifts[e.from] - e.least) continue;
-        a.shifts[e.to] = a.shifts[e.from] - e.least;
-        changed = true;
-      }
-      if (!changed) return a;
-    }
-    return std::nullopt;
-  }
-
-  std::size_t part_of(int statement) const {
-    const auto it = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.statement == statement; });
-    return static_cast<std::size_t>(it - parts_.begin());
-  }
-
-  std::string loop_name(std::size_t part, std::size_t k) const {
-    const Part& p = parts_[part];
-    if (k >= p.missing) return p.loops[k - p.missing]->names.at(p.statement);
-    const Part& all = full();
-    return all.loops[k]->names.at(all.statement) + "_border";
-  }
 
   std::vector<Step> steps(const TimeTile& tile, bool in_chains) const {
     std::vector<Step> list;
@@ -273,10 +183,7 @@ class TimeTiles {
   // Embeds, skews and shifts loop k of a part.
   void add_alignment(std::size_t p, std::size_t k, std::vector<Step>* list) const {
     const Argument statement = arg(name(p)), loop = arg(loop_name(p, k));
-    const Part& part = parts_[p];
-    if (k < part.missing)
-      list->push_back(make_step(
-          "embed", {{"statement", statement}, {"loop", loop}, {"around", arg(part.loops[0]->names.at(part.statement))}}));
+    if (std::optional<Step> embedded = parts_.embed(now(), p, k)) list->push_back(std::move(*embedded));
     if (alignments_[k].factor != 0)
       list->push_back(make_step(
           "skew",
@@ -288,9 +195,9 @@ class TimeTiles {
 
   GroupPlanner& planner_;
   TreePtr time_;
-  std::vector<Part> parts_;
+  TimeParts parts_;
   std::size_t depth_ = 0;
-  bool carried_ = false, same_names_ = true, serial_ = false;
+  bool carried_ = false, serial_ = false;
   std::int64_t chain_skew_ = 0;  // of rows by the loop around them; 0: their points wait for nothing, or no skew serves
   TimeNest facts_;
   std::vector<Alignment> alignments_;
@@ -319,7 +226,10 @@ std::vector<Step> wavefront_steps(const std::string& statement, const std::vecto
 }
 
 void plan_time_tiles(GroupPlanner& planner) {
-  for_each_nest(planner, [&](const TreePtr& loop) { TimeTiles(planner, loop).run(); });
+  for_each_nest(planner, [&](const TreePtr& loop) {
+    std::optional<TimeParts> parts = TimeParts::of(loop);
+    if (parts && parts->depth() >= 2) TimeTiles(planner, std::move(*parts)).run();
+  });
 }
 
 }  // namespace facet

@@ -11,13 +11,14 @@ namespace facet {
 
 extern const Transform kFuse, kDistribute, kTile, kInterchange, kSkew, kShift, kReverse, kReschedule, kParallelize, kVectorize,
     kUnroll, kContract, kPromote, kMapGpu, kRecompute, kReuse, kIndexSetSplit, kPeel, kStripMine, kUnrollAndJam, kStream,
-    kEmbed, kExpand, kComputeAt;
+    kEmbed, kExpand, kComputeAt, kHexagons;
 
 const std::vector<const Transform*>& all_transforms() {
-  static const std::vector<const Transform*> list = {
-      &kFuse,       &kDistribute,  &kTile,      &kInterchange, &kSkew,         &kShift,     &kReverse,       &kEmbed,
-      &kReschedule, &kParallelize, &kVectorize, &kUnroll,      &kUnrollAndJam, &kStripMine, &kIndexSetSplit, &kPeel,
-      &kContract,   &kExpand,      &kPromote,   &kComputeAt,   &kMapGpu,       &kRecompute, &kReuse,         &kStream};
+  static const std::vector<const Transform*> list = {&kFuse,          &kDistribute, &kTile,      &kInterchange,  &kSkew,
+                                                     &kShift,         &kReverse,    &kEmbed,     &kReschedule,   &kHexagons,
+                                                     &kParallelize,   &kVectorize,  &kUnroll,    &kUnrollAndJam, &kStripMine,
+                                                     &kIndexSetSplit, &kPeel,       &kContract,  &kExpand,       &kPromote,
+                                                     &kComputeAt,     &kMapGpu,     &kRecompute, &kReuse,        &kStream};
   return list;
 }
 

@@ -2,6 +2,7 @@
 #include "src/driver/fuzz_steps.hpp"
 
 #include <iterator>
+#include <set>
 
 #include "src/driver/fuzz_arguments.hpp"
 #include "src/driver/fuzz_storage_steps.hpp"
@@ -270,6 +271,49 @@ class StepMaker {
     return step;
   }
 
+  // A loop all of whose statements have plain loops inside: time, as far as the step knows.
+  Made hexagons() {
+    const auto below = [&](const TrialLoop& time, int number) {
+      const TrialStatement& s = view_.statement(number);
+      const auto at = std::find(s.loops.begin(), s.loops.end(), time.id);
+      return std::vector<int>(at + 1, s.loops.end());
+    };
+    const std::optional<Place> at = place([&](const TrialStatement& s, const TrialLoop& time) {
+      return plain(s, time) && std::all_of(time.statements.begin(), time.statements.end(), [&](int x) {
+               const std::vector<int> inside = below(time, x);
+               return !inside.empty() &&
+                      std::all_of(inside.begin(), inside.end(), [&](int l) { return view_.loop(l).kind == LoopKind::kSerial; });
+             });
+    });
+    if (!at) return std::nullopt;
+    Step step{"hexagons", {}, {}};
+    std::vector<std::string> names;
+    std::set<int> nests;
+    ArgumentMap loops;
+    std::size_t depth = random_.chance(30) ? 2 : 1;
+    for (const int x : at->loop->statements) depth = std::min(depth, below(*at->loop, x).size());
+    for (const int x : at->loop->statements) {
+      const std::vector<int> inside = below(*at->loop, x);
+      if (!nests.insert(inside[0]).second) continue;
+      const TrialStatement& s = view_.statement(x);
+      std::vector<std::string> own;
+      for (std::size_t k = 0; k < depth; ++k) own.push_back(name_for(s, inside[k]));
+      names.push_back(s.name);
+      loops[s.name] = texts(own);
+    }
+    step.arguments["time"] = text(name_for(view_.statement(at->loop->statements[0]), at->loop->id));
+    step.arguments["statements"] = texts(names);
+    step.arguments["loops"] = Argument{std::move(loops)};
+    std::vector<std::int64_t> sizes{1 + random_.below(3), 2 + random_.below(9)};
+    if (depth > 1) sizes.push_back(1 + random_.below(5));
+    step.arguments["sizes"] = numbers(sizes);
+    const TrialStatement& first = view_.statement(at->loop->statements[0]);
+    std::vector<std::string> made{fresh(first, "front"), fresh(first, "hexagon"), fresh(first, "past")};
+    if (depth > 1) made.insert(made.begin() + 2, fresh(first, "tile"));
+    step.arguments["names"] = texts(made);
+    return step;
+  }
+
   Made contract() { return random_contract(trial_, view_, random_); }
   Made expand() { return random_expand(view_, random_); }
   Made compute_at() { return random_compute_at(view_, random_); }
@@ -302,6 +346,7 @@ const std::vector<StepMaker::Kind>& StepMaker::kinds() {
       {"expand", &StepMaker::expand},
       {"compute_at", &StepMaker::compute_at},
       {"reschedule", &StepMaker::reschedule},
+      {"hexagons", &StepMaker::hexagons},
       {"strip_mine", &StepMaker::strip_mine},
       {"unroll_and_jam", &StepMaker::unroll_and_jam},
       {"index_set_split", &StepMaker::index_set_split},

@@ -3,6 +3,7 @@
 // Nodes are visited in program order. The only group a node may join is that of its latest producer: then every group's inputs
 // come from earlier groups, and the group graph cannot have a cycle (trap A9). It joins when some equation of it reads the
 // producer's result element by element along at least one shared outer loop, so that the tensor need not travel through memory.
+// So does a sum of everything, or of long columns, into few elements: on the CPU it is taken in parts along that loop.
 // Nests of the `loops` language stay alone: their order is theirs.
 #include "polyhedral/partition.hpp"
 
@@ -45,13 +46,36 @@ bool aligned_read(const Node& node, const std::string& tensor) {
   return false;
 }
 
+constexpr std::int64_t kFewResults = 1024, kManyTerms = 64;
+
+std::int64_t elements_of(const std::string& tensor, const Program& program, const SymbolValues& sizes) {
+  std::int64_t n = 1;
+  for (const std::int64_t e : extents_of(program.tensor(tensor), sizes)) n *= std::max<std::int64_t>(e, 1);
+  return n;
+}
+
+// Is the node a reduction into few elements that runs over the first index of `tensor`?
+bool sums_up(const Node& node, const std::string& tensor, const Program& program, const ScheduleOptions& options) {
+  if (options.target.rfind("cuda", 0) == 0 || node.equations.size() != 1) return false;
+  if (program.numerics.reassociate == Numerics::Reassociate::kStrict) return false;
+  const Equation& q = node.equations[0];
+  if (elements_of(q.tensor, program, options.sizes) > kFewResults ||
+      elements_of(tensor, program, options.sizes) < kManyTerms * kFewResults)
+    return false;
+  bool along = false;
+  walk(q.value, [&](const Expr& sum) {
+    if (sum.op != Op::kReduce) return;
+    walk(sum.reduction->body, [&](const Expr& e) {
+      if (e.op != Op::kRead || e.name != tensor || e.args.empty() || e.args[0]->op != Op::kIndex) return;
+      for (const Range& r : sum.reduction->ranges) along = along || r.name == e.args[0]->name;
+    });
+  });
+  return along;
+}
+
 std::int64_t work_of(const Node& node, const Program& program, const SymbolValues& sizes) {
   std::int64_t points = 0;
-  for (const Equation& q : node.equations) {
-    std::int64_t n = 1;
-    for (const std::int64_t e : extents_of(program.tensor(q.tensor), sizes)) n *= std::max<std::int64_t>(e, 1);
-    points += n;
-  }
+  for (const Equation& q : node.equations) points += elements_of(q.tensor, program, sizes);
   return points;
 }
 
@@ -107,7 +131,7 @@ std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& 
       why = "a loop nest keeps its own order";
     } else if (groups[static_cast<std::size_t>(latest)].nodes.size() >= kMaxGroupNodes) {
       why = "the group has " + std::to_string(kMaxGroupNodes) + " operators already";
-    } else if (!aligned_read(node, through)) {
+    } else if (!aligned_read(node, through) && !sums_up(node, through, program, options)) {
       why = "no shared outer loop: '" + through + "' is not read along the first index";
     }
     if (latest >= 0)

@@ -9,6 +9,7 @@
 #include "polyhedral/copies.hpp"
 #include "polyhedral/recipe/gpu_tiles.hpp"
 #include "polyhedral/recipe/holes.hpp"
+#include "polyhedral/recipe/partials.hpp"
 #include "polyhedral/recipe/planner.hpp"
 #include "polyhedral/schedule_memo.hpp"
 #include "polyhedral/variants.hpp"
@@ -34,6 +35,7 @@ void plan_group(GroupPlanner& planner) {
     return;
   }
   plan_contractions(planner);
+  plan_parts(planner);
   plan_fusion(planner);
   plan_contraction_of_arrays(planner);
   plan_time_tiles(planner);
@@ -58,6 +60,8 @@ Result<std::vector<Step>> steps_of(const Program& program, const ReaderIndex& re
   if (schedule) {
     GroupPlanner planner(*schedule, options, share, ledger);
     plan_group(planner);
+    if (options.target.rfind("cuda", 0) != 0)
+      if (std::optional<std::vector<Step>> plain = better_original_order(*schedule, planner)) return std::move(*plain);
     if (options.memo) options.memo->entries.push_back({variant, nodes.nodes, planner.steps(), *schedule, planner.schedule()});
     return planner.steps();
   }

@@ -245,7 +245,7 @@ class BlockMapper {
     }
     Store store = nest.store;
     store.value = value_of(total, type);
-    scalar(inside(store), out);
+    scalar(where_iterated(nest, n, inside(store)), out);
   }
 
   // A point without iterations has no place of its own: j in 0..i+1 at i = -1. (Conditions that always hold go later.)

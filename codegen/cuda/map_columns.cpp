@@ -95,7 +95,7 @@ class ColumnMapper {
     LoopList last = {make_loop(Let{total_, type, 1, read(sums_, type, {idx(0), index(tx_)}), true}),
                      make_loop(std::move(fold))};
     last.insert(last.end(), sum_.before.begin(), sum_.before.end());
-    last.push_back(make_loop(std::move(add)));
+    last.push_back(where_iterated(sum_.nest, sum_.node, make_loop(std::move(add))));
     last.insert(last.end(), sum_.after.begin(), sum_.after.end());
     body.push_back(tail_guard(binary(Op::kAnd, binary(Op::kEq, index(ty_), idx(0)), inside), std::move(last)));
     body = passes::substitute(body, x_.iterator, x);

@@ -277,6 +277,15 @@ std::optional<ReductionNest> reduction_of(const LoopPtr& node) {
   return nest;
 }
 
+LoopPtr where_iterated(const ReductionNest& nest, const LoopPtr& node, LoopPtr store) {
+  const std::set<std::string> inner = passes::introduced_names({node});
+  for (const For& f : nest.loops) {
+    if (passes::mentions_any(f.lower, inner) || passes::mentions_any(f.upper, inner)) continue;
+    store = make_loop(If{binary(Op::kLt, f.lower, f.upper), {std::move(store)}, {}, false});
+  }
+  return store;
+}
+
 std::optional<SingleReduction> single_reduction_of(const LoopList& body) {
   SingleReduction single;
   for (const LoopPtr& n : without_comments(body)) {

@@ -1,4 +1,6 @@
 // Statements over lanes (see lanes.hpp).
+#include <algorithm>
+
 #include "codegen/passes/apart.hpp"
 #include "codegen/passes/lanes.hpp"
 
@@ -35,12 +37,15 @@ void Lanes::refuse(const std::string& why) {
 
 LoopList Lanes::body() { return list(loop_.body, top_); }
 
+// A scope: what a name is ends with it.
 LoopList Lanes::list(const LoopList& body, Place place) {
+  const std::map<std::string, DType> outside = vectors_;
   LoopList out;
   for (const LoopPtr& n : body) {
     node(n, place, out);
     if (!refusal_.empty()) return {};
   }
+  vectors_ = outside;
   return out;
 }
 
@@ -83,6 +88,8 @@ void Lanes::let(const Let& l, const Place& place, LoopList& out) {
     copy.lanes = lanes_;
     if (copy.value) copy.value = splat(copy.value);
     vectors_[l.name] = l.type;
+  } else {
+    vectors_.erase(l.name);  // another value of that name, a vector, ended with its scope
   }
   out.push_back(make_loop(std::move(copy)));
 }
@@ -216,7 +223,10 @@ void Lanes::branch(const If& f, const Place& place, LoopList& out) {
     inner.lazy = true;
     inner.mask = bind_mask(both(place.mask, mask), "active", scope);
     inner.branch = inner.mask;
-    for (const LoopPtr& n : list(body, inner)) scope.push_back(n);
+    LoopList made = list(body, inner);
+    const bool names = std::any_of(made.begin(), made.end(), [](const LoopPtr& n) { return as<Let>(n) != nullptr; });
+    if (names && !f.then.empty() && !f.otherwise.empty()) made = {make_loop(Sequence{std::move(made)})};
+    scope.insert(scope.end(), made.begin(), made.end());
   };
   run(f.then, then, holds);
   run(f.otherwise, otherwise, unary(Op::kNot, holds));

@@ -174,9 +174,18 @@ class Vectorization {
       }
       Store last = store;
       last.value = lane_reduce(*store.update, level[0]);
-      out.push_back(stored_inside(last, facts_, context_));
+      out.push_back(where_iterated(last));
     }
     return out;
+  }
+
+  // Of a loop without iterations the reduction has no place: what the subscripts name may be another's, who is at it now. (A
+  // thread's own array has no others.)
+  LoopPtr where_iterated(const Store& store) const {
+    const LoopPtr stored = stored_inside(store, facts_, context_);
+    const Buffer* buffer = context_.find(store.buffer);
+    if (!buffer || buffer->role == BufferRole::kLocal || facts_.less(loop_.lower, loop_.upper)) return stored;
+    return make_loop(If{binary(Op::kLt, loop_.lower, loop_.upper), {stored}, {}, false});
   }
 
   LoopList assembled(const LoopList& middle) {

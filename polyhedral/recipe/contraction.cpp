@@ -107,8 +107,6 @@ class ContractionPlan {
     return tile_loop(name_, loop, size, loop + suffix);
   }
 
-  std::size_t rank() const { return now().statement(statement_).subscripts.size(); }
-
   // Consumers that follow the nest, element by element, share its loops: they run in the register tile.
   void join_consumers() {
     if (!planner_.options().fusion) return;
@@ -119,18 +117,9 @@ class ContractionPlan {
       while (!contains(root->children[at], statement_)) ++at;
       if (at + 1 == root->children.size()) return;
       const TreePtr cluster = root->children[at], nest = root->children[at + 1];
-      const Names loops = elementwise_loops(now(), statement_, nest, cluster);
-      if (loops.empty()) return;
-      const int reader = statements_of(nest).front();
-      const std::string consumer = now().statement(reader).name;
-      Names own, mine;
-      for (const TreePtr& l : loops_around(nest, reader)) own.push_back(l->names.at(reader));
-      for (std::size_t l = 0; l < rank(); ++l) mine.push_back(loops_around(cluster, statement_)[l]->names.at(statement_));
-      std::vector<Step> steps;
-      if (own != loops) steps.push_back(make_step("interchange", {{"statement", arg(consumer)}, {"order", arg(loops)}}));
-      steps.push_back(make_step(
-          "fuse", {{"statements", arg(Names{name_, consumer})},
-                   {"loops", mine == loops ? arg(mine) : arg(ArgumentMap{{name_, arg(mine)}, {consumer, arg(loops)}})}}));
+      const std::vector<Step> steps = joining_steps(now(), statement_, nest, cluster);
+      if (steps.empty()) return;
+      const std::string consumer = now().statement(statements_of(nest).front()).name;
       if (!planner_.attempt_all(steps, "fusion", name_ + " -> " + consumer, "applied in the register tile")) return;
     }
   }
@@ -355,10 +344,12 @@ class ContractionPlan {
     const std::string name = now().statement(s).name;
     if (now().statement(s).kind == StatementKind::kCopy || loops.size() < 2) return;
     const std::string rows = loops[loops.size() - 2]->names.at(s), lanes = loops.back()->names.at(s);
-    if (Model::stride(now().statement(s).subscripts, rows) != Model::Stride::kUnit) return;
+    const std::optional<unsigned> walked = involved_dimension(loops[loops.size() - 2]->member.at(s));
+    const std::string index = walked ? now().statement(s).iterators[*walked] : rows;
+    if (Model::stride(now().statement(s).subscripts, index) != Model::Stride::kUnit) return;
     planner_.attempt(make_step("interchange", {{"statement", arg(name)}, {"order", arg(Names{lanes, rows})}}), "tile",
                      "loops of " + name, "along the rows of what it writes");
-    if (tile_.mr >= tile_.lanes / 2) mark_lanes(s, tile_.lanes);
+    if (tile_.mr >= tile_.lanes / 2 && index == rows) mark_lanes(s, tile_.lanes);
   }
 
   // Full tiles in a nest of their own, which becomes the contraction from here on.

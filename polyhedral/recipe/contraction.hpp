@@ -92,10 +92,9 @@ Step tile_loop(const std::string& statement, const std::string& loop, std::int64
 // The loop of B's lines where the lanes walk another dimension of it: both of C, each alone in its subscript. "": none.
 std::string line_loop(const Contraction& c);
 
-// The loops of `nest` in the order of C's, when it computes one element of the consumer from the same element of what the
-// cluster around `statement` computes; else empty.
-std::vector<std::string> elementwise_loops(const Schedule& schedule, int statement, const TreePtr& nest,
-                                           const TreePtr& cluster);
+// What brings `nest`, which follows the cluster around `statement`, into its loops when it computes one element from each
+// element of what the cluster computes; else empty.
+std::vector<Step> joining_steps(const Schedule& schedule, int statement, const TreePtr& nest, const TreePtr& cluster);
 
 // Where the reduction's loop `k` leaves a triangle with the side of a register tile: the point of index_set_split, and whether
 // full tiles lie behind it. nullopt: no triangle.

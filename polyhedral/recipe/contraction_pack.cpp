@@ -25,8 +25,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::int64_t kCopyBlock = 256;  // of a panel of 14 four-byte rows: 14 KiB, well inside L1
-constexpr std::int64_t kLineBlock = 16;   // a line of four-byte elements, two of eight-byte ones
+constexpr std::int64_t kCopyBlock = 256;              // of a panel of 14 four-byte rows: 14 KiB, well inside L1
+constexpr std::int64_t kLineBlock = 16;               // a line of four-byte elements, two of eight-byte ones
+constexpr double kLeastInLine = 8, kMostInLine = 64;  // elements of a line that are squares with the rows of a panel
 constexpr double kNever = 1e18;
 constexpr double kRowTiles = 16;            // that pay for packing a panel which is near
 constexpr double kCopyThreadsFrom = 32768;  // elements of a copy that earn the threads' start-up
@@ -199,6 +200,11 @@ class Packing {
     for (auto d = dims_.rbegin(); d != dims_.rend() && std::count(inside_.begin(), inside_.end(), *d); ++d)
       run.insert(run.begin(), *d);
     if (run.empty()) {
+      // Short lines of loops that choose a panel, as the taps that belong to a class of a transposed convolution: for each
+      // place of the reduction, rows of all of them go to their panels as one square.
+      const Names line = line_of_panels();
+      if (!line.empty())
+        return Names(outer.begin(), outer.end() - static_cast<long>(line.size())) + Names{axis_ + "p"} + deep + line + points;
       if (!inside_.empty()) cut(deep, inside_.back(), kLineBlock);
       cut(outer, last, kLineBlock);
     }
@@ -209,6 +215,18 @@ class Packing {
       cut(deep, d, std::max<std::int64_t>(static_cast<std::int64_t>(block), 1));
     }
     return outer + Names{axis_ + "p"} + deep + points;
+  }
+
+  // The operand's last dimensions when these are the last ones that its panels lie apart by, and few elements.
+  Names line_of_panels() const {
+    Names line;
+    double elements = 1;
+    for (auto d = dims_.rbegin(), o = outside_.rbegin(); d != dims_.rend() && o != outside_.rend() && *d == *o; ++d, ++o) {
+      if (elements * extent(*d) > kMostInLine) break;
+      elements *= extent(*d);
+      line.insert(line.begin(), *d);
+    }
+    return elements >= kLeastInLine ? line : Names{};
   }
 
   void share() {

@@ -3,10 +3,12 @@
 // Nests are visited in order. A nest joins the cluster before it when a statement of it reads a result of the cluster index by
 // index: the read T[i, j] against the write T[i, j] pairs the loops. The deepest legal depth is taken (a whole row that is
 // needed first makes the inner loop's fusion illegal, so softmax fuses at the row by itself). Neighbours that only read the
-// same array, element by element, join as well. Never at the price of the outer loop's parallelism.
+// same array, element by element, join as well. Never at the price of the outer loop's parallelism. Nests that only start sums
+// do not keep a reduction from its producer: they go before both.
 #include <algorithm>
 
 #include "polyhedral/recipe/gpu_nest.hpp"
+#include "polyhedral/recipe/partials.hpp"
 
 namespace facet {
 
@@ -114,6 +116,33 @@ bool is_outer_parallel(const GroupPlanner& planner, const TreePtr& nest) {
   return asked && parallel;
 }
 
+// Would the cluster's loop be worth more to the threads than to a reduction over it, which has no parts for them?
+bool needs_threads(const GroupPlanner& planner, const TreePtr& cluster, const TreePtr& nest) {
+  for (const int s : statements_of(nest))
+    if (has_parts(planner.schedule().statement(s))) return false;
+  const Model model = planner.model();
+  double us = 0;
+  for (const int s : statements_of(cluster)) us += scalar_us(planner.schedule().statement(s), model.instances(s));
+  return planner.threads() > 1 && us >= threads_pay_us(planner.options());
+}
+
+// Only values that depend on no array: where sums begin.
+bool only_starts(const Schedule& schedule, const TreePtr& nest) {
+  const std::vector<int> all = statements_of(nest);
+  return std::all_of(all.begin(), all.end(), [&](int s) {
+    const Statement& st = schedule.statement(s);
+    return !st.update && st.reads.empty();
+  });
+}
+
+// The nest that number `i` of the sequence may join: its neighbour, or the next before it with nothing but starts between.
+std::size_t partner(const Schedule& schedule, const std::vector<TreePtr>& nests, std::size_t i) {
+  std::size_t at = i - 1;
+  if (!only_starts(schedule, nests[i]))
+    while (at > 0 && only_starts(schedule, nests[at]) && !best_pairing(schedule, nests[at], nests[i])) --at;
+  return at;
+}
+
 // Of the deepest statement.
 std::size_t depth_of(const TreePtr& tree) {
   std::size_t below = 0;
@@ -129,7 +158,7 @@ void plan_fusion(GroupPlanner& planner) {
   for (std::size_t i = 1;;) {
     const TreePtr root = planner.schedule().tree;
     if (root->kind != Tree::Kind::kSequence || i >= root->children.size()) return;
-    const TreePtr cluster = root->children[i - 1], nest = root->children[i];
+    const TreePtr cluster = root->children[partner(planner.schedule(), root->children, i)], nest = root->children[i];
     const auto marked = [&](const TreePtr& t) {
       bool any = false;
       for_each_loop(t, [&](const Tree& l) { any = any || l.mark.kind != LoopKind::kSerial || l.comment.starts_with("tile"); });
@@ -149,7 +178,8 @@ void plan_fusion(GroupPlanner& planner) {
       if (!p) planner.decline("fusion", subject, "no loops that walk the shared array together");
       bool keep = false;
       Result<Done> asked = guarded("fusion policy", planner.budget(), [&] {
-        keep = outer_parallel(planner.schedule(), cluster) && outer_parallel(planner.schedule(), nest);
+        keep = outer_parallel(planner.schedule(), cluster) &&
+               (outer_parallel(planner.schedule(), nest) || (!for_gpu && needs_threads(planner, cluster, nest)));
       });
       for (std::size_t depth = p ? p->writer_loops.size() : 0; depth > 0 && !fused; --depth) {
         const Step step = fuse_step(planner.schedule(), *p, depth);

@@ -3,15 +3,11 @@
 #include <cmath>
 
 #include "polyhedral/recipe/lane_axis.hpp"
-#include "polyhedral/recipe/planner.hpp"
+#include "polyhedral/recipe/partials.hpp"
 
 namespace facet {
 
 namespace {
-
-// Threads pay from about 20 times their start-up; one operation is taken as 0.25 ns (scalar code at 4 GHz).
-constexpr double kThreadGain = 20;
-constexpr double kOperationNs = 0.25;
 
 // A piece of a lone loop: long enough for whole vectors, short enough that every thread gets several.
 constexpr std::int64_t kPiece = 4096;
@@ -22,12 +18,11 @@ constexpr int kManyGathers = 1000;          // of an axis that does not serve
 double work_us(const GroupPlanner& planner, const TreePtr& nest) {
   const Model model = planner.model();
   double us = 0;
-  for (const int s : statements_of(nest))
-    us += model.instances(s) * (1 + Model::operations(planner.schedule().statement(s))) * kOperationNs / 1000;
+  for (const int s : statements_of(nest)) us += scalar_us(planner.schedule().statement(s), model.instances(s));
   return us;
 }
 
-double needed_us(const GroupPlanner& planner) { return kThreadGain * planner.options().machine.cpu.thread_start_us; }
+double needed_us(const GroupPlanner& planner) { return threads_pay_us(planner.options()); }
 
 std::vector<TreePtr> nests_of(const TreePtr& root) {
   return root->kind == Tree::Kind::kSequence ? root->children : std::vector<TreePtr>{root};
@@ -68,9 +63,22 @@ bool stands_still(const Schedule& schedule, const std::vector<TreePtr>& loops, i
   return pairs.is_empty();
 }
 
+// One iteration for all sizes: no loop in the generated code.
+bool runs_once(const Schedule& schedule, const Tree& loop, int statement) {
+  const Statement& s = schedule.statement(statement);
+  const std::string name = walked_iterator(schedule, loop, statement);
+  for (std::size_t i = 0; i < s.ranges.size(); ++i)
+    if (s.iterators[i] == name)
+      return s.ranges[i].lower->op == Op::kLiteral && s.ranges[i].upper->op == Op::kLiteral &&
+             s.ranges[i].upper->int_value == s.ranges[i].lower->int_value + 1;
+  return false;
+}
+
 // The loops around a statement, those of a register tile (unrolled, innermost) before the one whose iterations are lanes.
 std::vector<TreePtr> loops_to_lanes(const Schedule& schedule, int statement) {
   std::vector<TreePtr> loops = loops_around(schedule.tree, statement);
+  while (loops.size() > 1 && loops.back()->mark.kind == LoopKind::kSerial && runs_once(schedule, *loops.back(), statement))
+    loops.pop_back();
   auto lanes = loops.rbegin();
   while (lanes != loops.rend() && (*lanes)->mark.kind == LoopKind::kUnroll) ++lanes;
   if (lanes != loops.rend()) std::rotate(lanes.base() - 1, lanes.base(), loops.end());
@@ -84,11 +92,13 @@ void vectorize_leaf(GroupPlanner& planner, int statement) {
   for (const TreePtr& l : loops)
     if (l->mark.kind == LoopKind::kVector) return;
   const TreePtr inner = loops.back();
-  if (inner->children[0]->kind == Tree::Kind::kLoop && inner->children[0]->mark.kind != LoopKind::kUnroll) return;
+  if (loops_around(schedule.tree, statement).size() == loops.size() && inner->children[0]->kind == Tree::Kind::kLoop &&
+      inner->children[0]->mark.kind != LoopKind::kUnroll)
+    return;
   const std::string subject = "loop " + inner->names.at(statement) + " of " + schedule.statement(statement).name;
   int width = 64;
   for (const int s : statements_of(inner)) {
-    const Statement& st = schedule.statement(s);
+    const Statement st = within_parts(schedule, s);
     if (loops_to_lanes(schedule, s).back() != inner) return planner.decline("vector", subject, "it contains other loops");
     const std::string name = walked_iterator(schedule, *inner, s);
     std::string why = "it does not walk an index of '" + st.name + "'";
@@ -190,6 +200,7 @@ void plan_vectors(GroupPlanner& planner) {
   const auto copies = [&](int s) { return planner.schedule().statement(s).kind == StatementKind::kCopy; };
   for (const int s : statements_of(planner.schedule().tree))
     if (!copies(s)) sink_unit_stride(planner, s);
+  cut_parts(planner);
   cut_lone_loops(planner);
   if (planner.threads() > 1) cut_columns(planner, planner.schedule().tree, 1);
   for (const int s : statements_of(planner.schedule().tree))

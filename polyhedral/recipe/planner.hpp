@@ -31,7 +31,8 @@ class GroupPlanner {
   bool attempt(const Step& step, const std::string& kind, const std::string& subject, const std::string& why);
   // Several steps as one decision: all or none.
   bool attempt_all(const std::vector<Step>& steps, const std::string& kind, const std::string& subject, const std::string& why);
-  // A decision against a step.
+  // What was found, for the ledger; a decision against a step.
+  void note(const std::string& kind, const std::string& subject, const std::string& what);
   void decline(const std::string& kind, const std::string& subject, const std::string& why);
 
   const Schedule& schedule() const { return schedule_; }
@@ -52,8 +53,16 @@ class GroupPlanner {
 // The outermost loop of every nest that the schedule has now; what a visit changes in one nest leaves the others.
 void for_each_nest(GroupPlanner& planner, const std::function<void(const TreePtr& loop)>& visit);
 
+// What instances of a statement take as scalar code on one thread, and from how much work on threads pay, in microseconds.
+double scalar_us(const Statement& s, double instances);
+double threads_pay_us(const ScheduleOptions& options);
+
 // The rewrites of a group, whose plain schedule (without dependences) this is.
 std::vector<Step> plan_rewrites(const Schedule& plain, const ScheduleOptions& options, const Budget& budget, Ledger& ledger);
+
+// The steps of the original order, marks alone, where that is predicted to be clearly faster than what was planned for the same
+// schedule; tells the ledger both costs.
+std::optional<std::vector<Step>> better_original_order(const Schedule& original, GroupPlanner& planned);
 
 // Policies: each reads the planner's schedule and attempts steps.
 void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: cache and register tiles, packing

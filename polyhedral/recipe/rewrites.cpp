@@ -2,9 +2,11 @@
 //
 // Neighbouring indices of a contraction that play the same part (rows, columns, batch or reduction) become one where nothing
 // in the group tells them apart: points of a 1 x 1 convolution, batch and time of a linear layer. Register tiles and vectors
-// then end once instead of in every row, and the threads share out all rows.
+// then end once instead of in every row, and the threads share out all rows. Then sums that would keep all threads but one idle
+// are taken in parts.
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/recipe/contraction.hpp"
+#include "polyhedral/recipe/partials.hpp"
 #include "polyhedral/rewrite/rewrite.hpp"
 
 namespace facet {
@@ -21,6 +23,7 @@ class RewritePlan {
   std::vector<Step> run() {
     for (int s = 0; s < schedule_.statement_count(); ++s)
       while (join_some(s)) {}
+    for (int s = 0, n = schedule_.statement_count(); s < n; ++s) sum_in_parts(s);
     return std::move(steps_);
   }
 
@@ -40,19 +43,25 @@ class RewritePlan {
       const Names both{st.iterators[at], st.iterators[at + 1]};
       for (const Names* part : {&choices[0].m, &choices[0].n, &choices[0].k, &choices[0].batch})
         if (std::count(part->begin(), part->end(), both[0]) + std::count(part->begin(), part->end(), both[1]) == 2 &&
-            attempt(make_step("flatten", {{"statement", arg(st.name)}, {"loops", arg(both)}}), st.name, both))
+            attempt(make_step("flatten", {{"statement", arg(st.name)}, {"loops", arg(both)}}),
+                    "loops " + both[0] + ", " + both[1] + " of " + st.name, "walk the rows of every array as one"))
           return true;
     }
     return false;
   }
 
-  bool attempt(const Step& step, const std::string& statement, const Names& loops) {
+  void sum_in_parts(int s) {
+    std::string why;
+    const std::string name = schedule_.statement(s).name;
+    if (const std::optional<Step> step = parts_for_threads(schedule_, s, options_, &why)) attempt(*step, "sum of " + name, why);
+  }
+
+  bool attempt(const Step& step, const std::string& subject, const std::string& why) {
     std::optional<Result<std::shared_ptr<const Scop>>> scop;
     const Result<Done> ran =
         guarded("rewrites of " + schedule_.scop->name, budget_, [&] { scop = rewritten(schedule_.scop, {step}); });
     if (!ran || !*scop) return false;
-    ledger_.push_back({"rewrite", "loops " + loops[0] + ", " + loops[1] + " of " + statement, true,
-                       "walk the rows of every array as one", schedule_.scop->name, 0});
+    ledger_.push_back({"rewrite", subject, true, why, schedule_.scop->name, 0});
     schedule_ = original_schedule(**scop, std::make_shared<const Dependences>());
     steps_.push_back(step);
     return true;

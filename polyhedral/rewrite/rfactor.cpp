@@ -14,7 +14,11 @@
 // of the combining statement are found from the new Scop. Known elsewhere as rfactor (Halide, TVM), split-K, array
 // privatisation of a reduction.
 //
-// Refuses: no reduction, subscripts of the result that are not plain indices, values that read the result, strict numerics.
+// P is filled and combined around the outermost loop in which nobody but the reduction touches its result: inside a loop that
+// starts the sum anew or reads what it has come to, the parts are those of one iteration.
+//
+// Refuses: no reduction, subscripts of the result that are not plain indices, values that read the result, strict numerics,
+// parts along a loop in which others touch the result.
 // Source: Suriana, Adams and Kamil, Parallel associative reductions in Halide, CGO 2017.
 #include <algorithm>
 #include <optional>
@@ -92,6 +96,28 @@ class Rfactor {
     }
     kept_ = std::move(kept);
     find_parts();
+    if (!args_.problem()) find_place();
+  }
+
+  // The loops around which parts are filled and combined: those that walk the result, and those in which others touch it.
+  void find_place() {
+    const std::vector<TreePtr> around = loops_around(old_.original, statement_);
+    std::size_t level = 0;
+    while (level < around.size() && std::count(kept_.begin(), kept_.end(), iterator_of(*around[level]))) ++level;
+    for (; level < around.size(); ++level) {
+      int other = -1;
+      for (const int t : statements_of(around[level]))
+        if (t != statement_ && old_.statements[static_cast<std::size_t>(t)].touches(s().target)) other = t;
+      if (other < 0) break;
+      const std::string name = iterator_of(*around[level]);
+      if (name == part_.index || name.empty())
+        return args_.refuse("'" + old_.statements[static_cast<std::size_t>(other)].name + "' touches '" + s().target +
+                                "' in each iteration of loop '" + around[level]->names.at(statement_) +
+                                "': parts that run over it have no place where they are combined",
+                            {"name an index of a loop inside it, or distribute the loop in the program"});
+      if (!std::count(kept_.begin(), kept_.end(), name)) apart_.push_back(name);
+    }
+    outer_.assign(around.begin(), around.begin() + static_cast<std::ptrdiff_t>(level));
   }
 
   // How many parts there are, for all allowed sizes.
@@ -131,7 +157,7 @@ class Rfactor {
     a.extents.insert(a.extents.begin(), parts_);
     scop_->arrays[partial_] = std::move(a);
     part_name_ = "r";
-    while (std::count(kept_.begin(), kept_.end(), part_name_)) part_name_ += "r";
+    while (std::count(s().iterators.begin(), s().iterators.end(), part_name_)) part_name_ += "r";
   }
 
   std::vector<ExprPtr> partial_subscripts() const {
@@ -140,11 +166,18 @@ class Rfactor {
     return list;
   }
 
-  // { new[r, kept..] } for all parts of the elements that the reduction updates.
+  // The indices of the statements that fill and combine, after the part's.
+  std::vector<std::string> indices() const {
+    std::vector<std::string> list = kept_;
+    list.insert(list.end(), apart_.begin(), apart_.end());
+    return list;
+  }
+
+  // { new[r, kept.., apart..] } for all parts of the elements that the reduction updates.
   isl::set elements(const std::string& id) const {
     std::string from, to = "r";
     for (std::size_t i = 0; i < s().iterators.size(); ++i) from += (i ? ", i" : "i") + std::to_string(i);
-    for (const std::string& k : kept_) to += ", i" + std::to_string(position(k));
+    for (const std::string& k : indices()) to += ", i" + std::to_string(position(k));
     const std::string parts = *isl_text(parts_, {});
     const isl::map spread = read_map(parameter_prefix(old_.symbols) + "{ " + statement_id(s().name) + "[" + from + "] -> " +
                                      id + "[" + to + "] : 0 <= r < " + parts + " }");
@@ -156,9 +189,10 @@ class Rfactor {
     Statement made;
     made.name = partial_ + suffix;
     made.iterators = {part_name_};
-    made.iterators.insert(made.iterators.end(), kept_.begin(), kept_.end());
+    const std::vector<std::string> others = indices();
+    made.iterators.insert(made.iterators.end(), others.begin(), others.end());
     made.ranges = {Range{part_name_, idx(0), parts_}};
-    for (const std::string& k : kept_) made.ranges.push_back(s().ranges[position(k)]);
+    for (const std::string& k : others) made.ranges.push_back(s().ranges[position(k)]);
     made.domain = elements(statement_id(made.name));
     made.kind = update ? StatementKind::kReduce : StatementKind::kMap;
     made.target = target;
@@ -166,7 +200,8 @@ class Rfactor {
     made.value = value;
     made.update = update;
     made.place = s().place;
-    const isl::map part = positions(made, 0), element = positions(made, 1);
+    const unsigned end = 1 + static_cast<unsigned>(kept_.size());
+    const isl::map part = positions(made, 0, end), element = positions(made, 1, end);
     const auto access = [&](const std::string& array, const isl::map& at) {
       const isl::map relation = with_range_tuple(at, array_id(array));
       return Access{array, relation, relation, true, {}};
@@ -177,10 +212,10 @@ class Rfactor {
     return static_cast<int>(scop_->statements.size()) - 1;
   }
 
-  // { S[i] -> [i_from, i_from+1, ..] }
-  static isl::map positions(const Statement& st, unsigned from) {
+  // { S[i] -> [i_from, .., i_(end-1)] }
+  static isl::map positions(const Statement& st, unsigned from, unsigned end) {
     std::vector<isl::pw_aff> values;
-    for (unsigned d = from; d < st.iterators.size(); ++d) values.push_back(output_dimension(st.domain, d));
+    for (unsigned d = from; d < end; ++d) values.push_back(output_dimension(st.domain, d));
     return map_to_values(st.domain, values);
   }
 
@@ -198,24 +233,17 @@ class Rfactor {
     st.write = {partial_, relation, relation, true, {}};
   }
 
-  // The new statements stand around the outermost loop of the reduction, inside the loops that walk the result.
+  // The new statements stand before and after what is inside the outer loops and holds the reduction.
   void place(int init, int combine) {
     int fresh = 0;
     for_each_loop(old_.original, [&](const Tree& l) { fresh = std::max(fresh, l.id + 1); });
     std::vector<std::string> walked;
-    TreePtr inner;
-    std::vector<TreePtr> outer;
-    for (const TreePtr& l : loops_around(old_.original, statement_)) {
-      const std::string name = iterator_of(*l);
-      inner = l;
-      if (!std::count(kept_.begin(), kept_.end(), name)) break;
-      walked.push_back(name);
-      outer.push_back(l);
-    }
+    for (const TreePtr& l : outer_) walked.push_back(iterator_of(*l));
+    const TreePtr inner = loops_around(old_.original, statement_)[outer_.size()];
     const TreePtr around = make_sequence({nest(init, walked, &fresh), inner, nest(combine, walked, &fresh)});
     TreePtr tree = replace_node(old_.original, inner, around);
-    for (std::size_t k = 0; k < outer.size(); ++k) {
-      const TreePtr loop = find_loop(tree, outer[k]->id);
+    for (std::size_t k = 0; k < outer_.size(); ++k) {
+      const TreePtr loop = find_loop(tree, outer_[k]->id);
       Tree changed = *loop;
       for (const int added : {init, combine}) {
         const Statement& st = scop_->statements[static_cast<std::size_t>(added)];
@@ -255,7 +283,9 @@ class Rfactor {
   std::shared_ptr<Scop> scop_;
   int statement_;
   Part part_;
-  std::vector<std::string> kept_;  // the result's indices
+  std::vector<std::string> kept_;   // the result's indices
+  std::vector<std::string> apart_;  // of outer loops in which others touch the result
+  std::vector<TreePtr> outer_;      // loops around the parts, which are filled and combined in each iteration
   ExprPtr parts_;
   std::string partial_, part_name_;
 };
@@ -284,6 +314,7 @@ const Rewrite kRfactor = {
     {"C[i] = 0\nfor k  C[i] += a[i, k]",
      "C[i] = 0\nfor r in 0..8  C.part[r, i] = 0\nfor k  C.part[k % 8, i] += a[i, k]\nfor r in 0..8  C[i] += C.part[r, i]",
      "rfactor (Halide, TVM), split-K",
-     "no reduction, results that are not indexed by plain indices, values that read the result, strict numerics"}};
+     "no reduction, results that are not indexed by plain indices, values that read the result, strict numerics, parts along a "
+     "loop in which other statements touch the result"}};
 
 }  // namespace facet

@@ -74,8 +74,8 @@ bool outer_part(const Schedule& schedule, const StorageMap& m, const std::string
 }
 
 // What orders the copy: every reader waits for it, { copy[outer, element] -> S[i] : S runs in that iteration and reads that
-// element }, and what holds between a reader and the array's writers holds between the copy and them (for all elements that the
-// reader needs: no writer is below `at`, so that costs nothing).
+// element }, and what holds between a reader and a writer of an element holds between the copy of that element and the writer.
+// (Copies of whole boxes: keep_order_of_boxes.)
 Dependences with_copy(const Schedule& schedule, const StorageMap& m, const Statement& copy) {
   Dependences all = *schedule.dependences;
   for (const int s : statements_of(find_loop(schedule.tree, m.at))) {
@@ -85,12 +85,17 @@ Dependences with_copy(const Schedule& schedule, const StorageMap& m, const State
       const isl::map& needed = a.reach && copy.reads[0].reach ? *a.reach : a.relation;
       const isl::map to_copy = with_flat_range(outer, needed, statement_id(copy.name)).intersect_range(copy.domain);
       all.push_back(make_dependence(DependenceKind::kFlow, m.copy_in, s, m.buffer, to_copy.reverse()));
+      if (copy.reads[0].reach) continue;
       for (const Dependence& d : *schedule.dependences) {
         if (d.array != m.array && (d.sink != s || !outer_part(schedule, m, d.array))) continue;
         if (d.sink == s && d.source != s)
-          all.push_back(make_dependence(d.kind, d.source, m.copy_in, d.array, d.relation.apply_range(to_copy)));
+          all.push_back(
+              make_dependence(d.kind, d.source, m.copy_in, d.array,
+                              d.relation.apply_range(to_copy).intersect(of_one_element(schedule.statement(d.source), copy))));
         if (d.source == s && d.sink != s)
-          all.push_back(make_dependence(d.kind, m.copy_in, d.sink, d.array, to_copy.reverse().apply_range(d.relation)));
+          all.push_back(make_dependence(
+              d.kind, m.copy_in, d.sink, d.array,
+              to_copy.reverse().apply_range(d.relation).intersect(of_one_element(schedule.statement(d.sink), copy).reverse())));
       }
     }
   }
@@ -169,6 +174,7 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
   next.tree = with_outer_loops(replace_node(schedule.tree, at->children[0], make_sequence({nest, at->children[0]})), around, s,
                                copy, number);
   next.copies.push_back(std::move(copy));
+  if (whole) keep_order_of_boxes(next, m);
   next.storage.push_back(std::move(m));
   return buffers > 1 ? with_buffers(next, args, s, buffers) : next;
 }

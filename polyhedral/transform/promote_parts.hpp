@@ -37,6 +37,12 @@ void read_with_fill(const Scop& scop, Statement& copy, const ExprPtr& fill);
 // { [outer] -> A[e] }: the whole box of constant size for each iteration that needs any of it.
 isl::map whole_boxes(const isl::map& part, const StorageMap& m);
 
+// { the writer's instance -> the copy's of the element that it writes }.
+isl::map of_one_element(const Statement& writer, const Statement& copy);
+
+// The copy of whole boxes stays before or after each writer of an element that it reads, as it is now (promote_fill.cpp).
+void keep_order_of_boxes(Schedule& next, const StorageMap& m);
+
 // The loops around `statement` down to `at`, outermost first.
 std::vector<TreePtr> loops_down_to(const Schedule& schedule, int statement, int at);
 

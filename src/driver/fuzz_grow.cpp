@@ -16,7 +16,6 @@ namespace {
 constexpr std::int64_t kReplaySteps = 2000000;  // more is replayed as two instances
 constexpr std::size_t kMostInstances = 4000;    // counted in a blink; sizes are cut down to that
 constexpr std::size_t kMostDoubtful = 20;
-constexpr double kBudget = 300;
 
 // "" or why the witness is not real.
 std::string replay_witness(const FuzzPair& pair, const LegalReport& legal, FuzzTally* tally) {
@@ -138,11 +137,7 @@ class Grower {
   Counted counted_;
 };
 
-Result<std::vector<Trial>> trials(const FuzzPair& pair) {
-  ScheduleOptions options = pair.options;
-  options.time_budget_s = kBudget;
-  return trials_of(pair.loaded.program, pair.recipe, options);
-}
+Result<std::vector<Trial>> trials(const FuzzPair& pair) { return trials_of(pair.loaded.program, pair.recipe, pair.options); }
 
 Group* group_of(Recipe* recipe, const Trial& trial) {
   return &recipe->variants[static_cast<std::size_t>(trial.variant())].groups[static_cast<std::size_t>(trial.group())];

@@ -38,7 +38,11 @@ struct FuzzTrees {
 };
 Result<FuzzTrees> fuzz_trees(const FuzzPair& pair);
 
-// "" when every tree gives the reference's numbers without a race, an uninitialised read or an access outside a buffer.
-std::string interpret_trees(const FuzzPair& pair, const FuzzTrees& trees);
+// "" when every tree gives the reference's numbers without a race, an uninitialised read or an access outside a buffer. What
+// takes the interpreter too long (an array computed anew for every point of three loops) runs at smaller sizes at which the
+// same variants are chosen, then `cut_down`; if it takes too long even at the smallest, that is a miss: nothing goes unseen.
+inline constexpr std::int64_t kInterpreterSteps = 50000000;  // about a second; a program here takes some thousands
+std::string interpret_trees(const FuzzPair& pair, const FuzzTrees& trees, bool* cut_down = nullptr,
+                            std::int64_t max_steps = kInterpreterSteps);
 
 }  // namespace facet

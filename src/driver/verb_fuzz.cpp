@@ -59,7 +59,9 @@ class Fuzzer {
     try {  // a broken invariant is a miss like any other: the pair is what its finder needs
       what = grow_steps(&pair, random, options_.compiled, &tally_);
       if (what.empty()) {
-        what = interpreted(pair, &batch_);
+        bool cut_down = false;
+        what = interpreted(pair, &batch_, &cut_down);
+        cut_down_ += cut_down ? 1 : 0;
         if (what.empty()) return;
         shrink(&pair, [&](const FuzzPair& p) { return !interpreted(p, nullptr).empty(); });
       } else if (!count_steps(pair).empty()) {
@@ -70,10 +72,10 @@ class Fuzzer {
   }
 
   // "" or what is wrong with the interpreted trees; what is right goes to `batch` for compiling.
-  std::string interpreted(const FuzzPair& pair, FuzzBatch* batch) const {
+  std::string interpreted(const FuzzPair& pair, FuzzBatch* batch, bool* cut_down = nullptr) const {
     const Result<FuzzTrees> trees = fuzz_trees(pair);
     if (!trees) return "a legal recipe cannot be scheduled: " + to_text(trees.errors());
-    const std::string what = interpret_trees(pair, *trees);
+    const std::string what = interpret_trees(pair, *trees, cut_down);
     return what.empty() && batch && options_.compiled ? batch->add(pair, trees->cpu) : what;
   }
 
@@ -128,6 +130,7 @@ class Fuzzer {
   const Options& options_;
   const Machine& machine_;
   FuzzTally tally_;
+  std::int64_t cut_down_ = 0;  // pairs that ran at smaller sizes than drawn
   FuzzBatch batch_;
   std::vector<Miss> misses_;
 };
@@ -159,6 +162,9 @@ Outcome Fuzzer::outcome() const {
   outcome.text += std::to_string(options_.count) + " pairs" + (options_.compiled ? ", compiled too, " : ", ") +
                   std::to_string(misses_.size()) + " misses; " + std::to_string(sum_of(tally_.accepted)) + " steps accepted, " +
                   std::to_string(sum_of(tally_.refused)) + " refused\n";
+  if (cut_down_ > 0)
+    outcome.text +=
+        "  interpreted at smaller sizes, " + std::to_string(cut_down_) + " pairs: at their own they take too many steps\n";
   for (const auto& [verb, accepted] : tally_.accepted) {
     const std::int64_t tried = accepted + sum_of(tally_.refused, verb + ":");
     outcome.text += "  accepted " + verb + ": " + std::to_string(accepted) + " of " + std::to_string(tried) + ", " +
@@ -182,6 +188,7 @@ Outcome Fuzzer::outcome() const {
     for (const std::string& d : tally_.doubtful) outcome.text += "DOUBT at " + d;
   }
   outcome.json.add("count", JsonValue::of(options_.count)).add("compiled", JsonValue::of(options_.compiled));
+  outcome.json.add("cut_down", JsonValue::of(cut_down_));
   outcome.json.add("accepted", counts_json(tally_.accepted)).add("refused", counts_json(tally_.refused));
   JsonValue witnesses = JsonValue::object();
   witnesses.add("count", JsonValue::of(tally_.witnesses)).add("real", JsonValue::of(tally_.real));

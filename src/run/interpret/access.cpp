@@ -9,17 +9,18 @@ namespace {
 
 constexpr int kMaxRank = 32;
 
+bool lane_on(const AccessInfo& info, const Slot* r, int lane) {
+  return info.mask == kNoRegister || r[info.mask + (info.scalar_mask ? 0 : lane)].i != 0;
+}
+
+}  // namespace
+
 std::string subscript_text(const std::int64_t* subscripts, std::size_t rank) {
   std::string text = "[";
   for (std::size_t d = 0; d < rank; ++d) text += (d ? ", " : "") + std::to_string(subscripts[d]);
   return text + "]";
 }
 
-bool lane_on(const AccessInfo& info, const Slot* r, int lane) {
-  return info.mask == kNoRegister || r[info.mask + (info.scalar_mask ? 0 : lane)].i != 0;
-}
-
-// The element's subscripts, recovered from its offset (for findings; strides may not nest, then the offset alone is given).
 std::vector<std::int64_t> subscripts_of(const Instance& m, std::int64_t offset) {
   std::vector<std::int64_t> subscripts(m.extents.size(), 0);
   std::vector<std::size_t> order(m.extents.size());
@@ -34,8 +35,6 @@ std::vector<std::int64_t> subscripts_of(const Instance& m, std::int64_t offset) 
   }
   return subscripts;
 }
-
-}  // namespace
 
 Instance& Machine::instance(const AccessInfo& info, Agent* agent) {
   const BufferDecl& decl = code_->buffers[static_cast<std::size_t>(info.buffer)];
@@ -83,28 +82,41 @@ void Machine::load(const Instr& i, Agent* agent) {
   Instance& m = instance(info, agent);
   Slot* const r = agent->regs;
   ++report_->loads;
+  if (!agent->undefined.empty()) check_address(i, info, agent);
   std::int64_t subscripts[kMaxRank];
   for (int l = 0; l < i.lanes; ++l) {
     Slot& dst = r[i.dst + l];
     std::int64_t offset = 0;
+    std::int32_t undefined = 0;
     if (!lane_on(info, r, l)) {
       dst = literal_slot(i.type, 0.0, 0);
-      continue;
-    }
-    if (!locate(i, info, m, r, l, &offset, subscripts)) {
+    } else if (!locate(i, info, m, r, l, &offset, subscripts)) {
+      undefined = undefined_of(*agent, info.pad);
       dst = info.pad != kNoRegister ? r[info.pad] : literal_slot(i.type, 0.0, 0);
       if (info.pad == kNoRegister) out_of_bounds(i, info, m, subscripts, false);
-      continue;
+    } else {
+      undefined = check_read(i, info, &m, offset);
+      dst = load_slot(i.type, m.data + offset * m.element_bytes);
     }
-    check_read(i, info, &m, offset);
-    dst = load_slot(i.type, m.data + offset * m.element_bytes);
+    set_undefined(agent, i.dst + l, undefined);
   }
 }
 
-void Machine::check_read(const Instr& i, const AccessInfo& info, Instance* m, std::int64_t offset) {
-  if (m->check_init && !info.may_be_unused && !m->initialised(offset)) uninitialised(i, *m, offset);
+// What is read there, as Undefined has it.
+std::int32_t Machine::check_read(const Instr& i, const AccessInfo& info, Instance* m, std::int64_t offset) {
   Stamp earlier;
   if (info.tracked && clock_.active && note_read(m, offset, clock_, &earlier)) race(i, *m, offset, earlier, false);
+  return m->check_init && !m->initialised(offset) ? undefined_read(i, *m, offset) : 0;
+}
+
+void Machine::check_address(const Instr& i, const AccessInfo& info, Agent* agent) {
+  for (int d = 0; d < info.rank; ++d) {
+    const int lanes = info.vector_subscripts >> d & 1u ? i.lanes : 1;
+    const int reg = code_->operands[static_cast<std::size_t>(info.arguments + d)];
+    for (int l = 0; l < lanes; ++l) used_register(i, *agent, reg + l, "is a subscript");
+  }
+  for (int l = 0; info.mask != kNoRegister && l < (info.scalar_mask ? 1 : i.lanes); ++l)
+    used_register(i, *agent, info.mask + l, "says which lanes take part");
 }
 
 void Machine::store(const Instr& i, Agent* agent) {
@@ -112,6 +124,7 @@ void Machine::store(const Instr& i, Agent* agent) {
   Instance& m = instance(info, agent);
   Slot* const r = agent->regs;
   ++report_->stores;
+  if (!agent->undefined.empty()) check_address(i, info, agent);
   std::int64_t subscripts[kMaxRank];
   for (int l = 0; l < i.lanes; ++l) {
     std::int64_t offset = 0;
@@ -120,13 +133,15 @@ void Machine::store(const Instr& i, Agent* agent) {
       out_of_bounds(i, info, m, subscripts, true);
       continue;
     }
-    Slot value = r[i.a + (i.scalar ? 0 : l)];
+    const int from = i.a + (i.scalar ? 0 : l);
+    Slot value = r[from];
+    std::int32_t undefined = undefined_of(*agent, from);
     std::byte* const address = m.data + offset * m.element_bytes;
     if (info.update) {
-      if (info.atomic) {
-        if (m.check_init && !m.initialised(offset)) uninitialised(i, m, offset);
-      } else {
-        check_read(i, info, &m, offset);
+      if (!info.atomic) {
+        undefined = std::max(undefined, check_read(i, info, &m, offset));
+      } else if (m.check_init && !m.initialised(offset)) {
+        undefined = undefined_read(i, m, offset);
       }
       value = combine_slot(i.reduce, i.type, load_slot(i.type, address), value);
     }
@@ -134,7 +149,20 @@ void Machine::store(const Instr& i, Agent* agent) {
     if (info.tracked && clock_.active && note_write(&m, offset, clock_, info.atomic, &earlier))
       race(i, m, offset, earlier, true);
     store_slot(i.type, address, value);
-    if (m.check_init) m.mark_initialised(offset);
+    settle(i, &m, offset, undefined);
+  }
+}
+
+// The element has a value now, unless it is one that nothing has written; in a result that is a fault.
+void Machine::settle(const Instr& i, Instance* m, std::int64_t offset, std::int32_t undefined) {
+  const BufferRole role = m->buffer->role;
+  const bool result = role == BufferRole::kOutput || role == BufferRole::kInOut;
+  if (undefined != 0 && result) used(i, undefined, "becomes a result in " + m->buffer->name);
+  if (!m->check_init) return;
+  if (undefined == 0 || result) {
+    m->mark_initialised(offset);
+  } else {
+    m->init[static_cast<std::size_t>(offset)] = 0;
   }
 }
 
@@ -147,16 +175,6 @@ void Machine::out_of_bounds(const Instr& i, const AccessInfo& info, const Instan
   f.subscripts.assign(subscripts, subscripts + info.rank);
   f.text = std::string(write ? "write to " : "read of ") + f.buffer + subscript_text(subscripts, f.subscripts.size()) +
            " outside its extents " + subscript_text(m.extents.data(), m.extents.size());
-  find(std::move(f), i);
-}
-
-void Machine::uninitialised(const Instr& i, const Instance& m, std::int64_t offset) {
-  if (!fresh(i, Finding::Kind::kUninitialised)) return;
-  Finding f;
-  f.kind = Finding::Kind::kUninitialised;
-  f.buffer = m.buffer->name;
-  f.subscripts = subscripts_of(m, offset);
-  f.text = "read of " + f.buffer + subscript_text(f.subscripts.data(), f.subscripts.size()) + ", which nothing has written";
   find(std::move(f), i);
 }
 

@@ -18,6 +18,7 @@ bool Machine::run_gpu(const Bytecode& code, std::vector<Instance>* globals, Dim3
   grid_ = grid;
   block_ = block;
   reported_.clear();
+  forget_origins();
   clock_ = Clock{};
   clock_.launch_epoch = ++epoch_;
   clock_.agents_per_block = static_cast<std::int32_t>(block.count());
@@ -135,6 +136,14 @@ void Machine::combine(std::vector<Agent>* agents, std::size_t first, std::size_t
     for (std::size_t l = 0; l < values.size(); ++l) values[l] = combine_slot(i.reduce, i.type, before[l], before[l ^ distance]);
   }
   for (std::size_t t = first; t < last; ++t) (*agents)[t].regs[i.dst] = values[t - first];
+  for (std::size_t t = first; t < last; t += width) share_undefined(agents, t, t + width, i);
+}
+
+// Whoever takes part gets what all of them bring.
+void Machine::share_undefined(std::vector<Agent>* agents, std::size_t first, std::size_t last, const Instr& i) {
+  std::int32_t undefined = 0;
+  for (std::size_t t = first; t < last && undefined == 0; ++t) undefined = undefined_of((*agents)[t], i.a);
+  for (std::size_t t = first; t < last; ++t) set_undefined(&(*agents)[t], i.dst, undefined);
 }
 
 // Block-wide: butterfly in each warp (missing lanes hold the identity), then over the warps' results.
@@ -154,6 +163,7 @@ void Machine::combine_warps(std::vector<Agent>* agents, std::size_t first, std::
   }
   const Slot value = butterfly(std::move(warps));
   for (std::size_t t = first; t < last; ++t) (*agents)[t].regs[i.dst] = value;
+  share_undefined(agents, first, last, i);
 }
 
 // Reports who waits where, and lets everybody go on so that the rest is still seen.

@@ -38,7 +38,8 @@ enum class Bc : std::uint8_t {
   kLoad,
   kStore,
   kJump,           // to imm
-  kJumpIfZero,     // a == 0: to imm
+  kJumpIfZero,     // a == 0: to imm; scalar: of a choice between operands
+  kChosen,         // dst was chosen by a (op): for undefined values only
   kLoopTest,       // a >= b: to imm
   kLoopNext,       // a += c's constant step; a < b: to imm
   kParallelBegin,  // a lower, b upper, extra: ParallelLoop
@@ -76,9 +77,8 @@ struct AccessInfo {
   int pad = kNoRegister;                // value when outside
   int mask = kNoRegister;               // lanes taking part
   bool scalar_mask = false;
-  bool may_be_unused = false;  // load: no fault if nothing has written the element
-  bool tracked = false;        // other agents may touch the same element: check for races
-  bool update = false;         // store: buffer = buffer OP value
+  bool tracked = false;  // other agents may touch the same element: check for races
+  bool update = false;   // store: buffer = buffer OP value
   bool atomic = false;
 };
 

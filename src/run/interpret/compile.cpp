@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
+#include "codegen/passes/tree.hpp"
 #include "src/run/interpret/compiler.hpp"
 
 namespace facet::agents {
@@ -23,6 +25,21 @@ void collect_stores(const LoopList& body, std::set<std::string>* names) {
       collect_stores(i->otherwise, names);
     }
   }
+}
+
+// Rows that join_rows has made one and split_rows has put back: each access is [.., 0, position]. (Reads with a pad are not.)
+std::map<std::string, std::uint32_t> joined_rows(const LoopList& body) {
+  std::map<std::string, std::uint32_t> joined;
+  for (const passes::Access& a : passes::accesses_of(body)) {
+    if (a.padded) continue;
+    std::uint32_t zeros = 0;
+    for (std::size_t d = 1; d < a.subscripts.size(); ++d) {
+      const Expr& row = *a.subscripts[d - 1];
+      if (row.op == Op::kLiteral && row.int_value == 0) zeros |= 1u << d;
+    }
+    joined.emplace(a.buffer, zeros).first->second &= zeros;
+  }
+  return joined;
 }
 
 }  // namespace
@@ -58,6 +75,7 @@ void Compiler::kernel(const Kernel& kernel, const LoopList& body) {
   code_.sites.push_back(kernel.name);
   std::set<std::string> stored;
   collect_stores(body, &stored);
+  joined_ = joined_rows(body);
   for (const Buffer& b : program_.buffers) {
     BufferDecl decl;
     decl.buffer = &b;
@@ -153,13 +171,14 @@ void Compiler::serial_loop(const For& f) {
 // Iterations are agents; those of a collapsed nest all are, those of a parallel loop inside another agent are not.
 void Compiler::parallel_loop(const For& f) {
   ParallelLoop info;
-  info.kind = collapse_left_ > 0    ? ParallelLoop::Kind::kCollapsed
-              : parallel_depth_ > 0 ? ParallelLoop::Kind::kNested
-                                    : ParallelLoop::Kind::kOutermost;
+  info.kind = nested_ || (collapse_left_ == 0 && parallel_depth_ > 0) ? ParallelLoop::Kind::kNested
+              : collapse_left_ > 0                                    ? ParallelLoop::Kind::kCollapsed
+                                                                      : ParallelLoop::Kind::kOutermost;
   info.step = f.step;
   info.frame = code_.frames++;
   const int outer_collapse = collapse_left_;
-  collapse_left_ = info.kind == ParallelLoop::Kind::kCollapsed ? collapse_left_ - 1 : std::max(0, f.collapse - 1);
+  collapse_left_ = outer_collapse > 0 ? outer_collapse - 1 : std::max(0, f.collapse - 1);
+  const bool outer_nested = std::exchange(nested_, info.kind == ParallelLoop::Kind::kNested);
   const int id = static_cast<int>(code_.parallel_loops.size());
   code_.parallel_loops.push_back(info);
   const int iterator = alloc(1), lower = alloc(1), upper = alloc(1);
@@ -184,6 +203,7 @@ void Compiler::parallel_loop(const For& f) {
   next.imm = start;
   code_.instrs[static_cast<std::size_t>(begin)].imm = here();
   collapse_left_ = outer_collapse;
+  nested_ = outer_nested;
 }
 
 void Compiler::branch(const If& i) {

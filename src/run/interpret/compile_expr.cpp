@@ -150,31 +150,49 @@ void Compiler::operation(const ExprPtr& e, int dst) {
 void Compiler::lazy_select(const ExprPtr& e, int dst) {
   const int condition = expr(e->args[0]);
   const int test = here();
-  emit(Bc::kJumpIfZero).a = condition;
+  jump_in_choice(condition);
   expr_to(e->args[1], dst);
   const int skip = here();
   emit(Bc::kJump);
   code_.instrs[static_cast<std::size_t>(test)].imm = here();
   expr_to(e->args[2], dst);
   code_.instrs[static_cast<std::size_t>(skip)].imm = here();
+  chosen(e->op, condition, dst);
+}
+
+void Compiler::jump_in_choice(int condition) {
+  Instr& jump = emit(Bc::kJumpIfZero);
+  jump.a = condition;
+  jump.scalar = 1;
+}
+
+void Compiler::chosen(Op op, int by, int dst) {
+  Instr& i = emit(Bc::kChosen);
+  i.op = op;
+  i.a = by;
+  i.dst = dst;
 }
 
 // dst = a; if (a == neutral) dst = b.
 void Compiler::lazy_logic(const ExprPtr& e, int dst) {
-  expr_to(e->args[0], dst);
-  int condition = dst;
+  const int first = expr(e->args[0]);
+  int condition = first;
   if (e->op == Op::kOr) {
     condition = alloc(1);
     Instr& negate = emit(Bc::kUnary);
     negate.op = Op::kNot;
     negate.type = DType::kBool;
     negate.dst = condition;
-    negate.a = dst;
+    negate.a = first;
   }
+  Instr& move = emit(Bc::kMove);
+  move.dst = dst;
+  move.a = first;
   const int test = here();
-  emit(Bc::kJumpIfZero).a = condition;
+  jump_in_choice(condition);
   expr_to(e->args[1], dst);
   code_.instrs[static_cast<std::size_t>(test)].imm = here();
+  chosen(e->op, first, dst);
 }
 
 void Compiler::load(const ExprPtr& e, int dst) {
@@ -187,7 +205,6 @@ void Compiler::load(const ExprPtr& e, int dst) {
   info.mask = mask;
   info.scalar_mask = e->mask && e->mask->lanes == 1;
   info.wrap = e->wrap_gather;
-  info.may_be_unused = e->may_be_unused;
   Instr& i = emit(Bc::kLoad);
   i.type = e->type;
   i.dst = dst;
@@ -222,9 +239,9 @@ int Compiler::access(const std::string& buffer, const std::vector<ExprPtr>& subs
       if (subscripts[d]->lanes != lanes) problem("a subscript of '" + buffer + "' has another number of lanes than the access");
     }
     if (reads_memory(subscripts[d])) info.gather |= 1u << d;
-    // [0, e] may name an element of a later row: dimensions are joined (`flatten`). A pad asks each dimension.
-    if (!padded && d > 0 && subscripts[d - 1]->op == Op::kLiteral && subscripts[d - 1]->int_value == 0) info.runs_on |= 1u << d;
   }
+  // A pad asks each dimension.
+  if (const auto it = joined_.find(buffer); !padded && it != joined_.end()) info.runs_on = it->second;
   info.arguments = static_cast<int>(code_.operands.size());
   code_.operands.insert(code_.operands.end(), registers.begin(), registers.end());
   code_.accesses.push_back(info);

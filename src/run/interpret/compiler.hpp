@@ -45,6 +45,8 @@ class Compiler {
   void operation(const ExprPtr& e, int dst);
   void lazy_select(const ExprPtr& e, int dst);
   void lazy_logic(const ExprPtr& e, int dst);
+  void jump_in_choice(int condition);
+  void chosen(Op op, int by, int dst);
   void load(const ExprPtr& e, int dst);
   int access(const std::string& buffer, const std::vector<ExprPtr>& subscripts, int lanes, bool padded = false);
 
@@ -74,12 +76,14 @@ class Compiler {
   Bytecode code_;
   std::vector<Name> names_;
   std::vector<BufferName> buffer_names_;
-  std::map<std::int64_t, int> constants_;  // by bits
+  std::map<std::int64_t, int> constants_;        // by bits
+  std::map<std::string, std::uint32_t> joined_;  // bit d: dimensions d - 1 and d are walked as one by every access
   std::vector<std::string> problems_;
   int next_ = 0;
   int site_ = 0;
   int parallel_depth_ = 0;
   int collapse_left_ = 0;  // loops still belonging to the enclosing collapsed parallel loop
+  bool nested_ = false;    // inside a parallel loop that another agent runs by itself, in its turn
 };
 
 }  // namespace facet::agents

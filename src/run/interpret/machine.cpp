@@ -37,6 +37,7 @@ void Machine::prepare_agent(Agent* agent, std::vector<Slot>* storage, std::size_
   agent->pc = 0;
   agent->state = Agent::State::kReady;
   agent->warp_epoch = 0;
+  agent->undefined.clear();
   agent->locals.resize(static_cast<std::size_t>(code_->local_count));
   agent->frames.resize(static_cast<std::size_t>(code_->frames));
 }
@@ -48,6 +49,7 @@ bool Machine::run_cpu(const Bytecode& code, std::vector<Instance>* globals) {
   clock_ = Clock{};
   clock_.warp = 1;
   reported_.clear();
+  forget_origins();
   for (const std::string& name : code.parallel_sets) {
     if (!fresh(code.instrs.back(), Finding::Kind::kRace)) break;
     Finding f;
@@ -74,6 +76,7 @@ bool Machine::execute(Agent* agent) {
       report_->steps = steps;
       return false;
     }
+    if (!agent->undefined.empty()) pass_on(i, agent);
     switch (i.code) {
       case Bc::kAddI64:
         r[i.dst].i = static_cast<std::int64_t>(static_cast<std::uint64_t>(r[i.a].i) + static_cast<std::uint64_t>(r[i.b].i));
@@ -92,6 +95,7 @@ bool Machine::execute(Agent* agent) {
       case Bc::kJumpIfZero:
         if (r[i.a].i == 0) pc = static_cast<int>(i.imm);
         break;
+      case Bc::kChosen: break;
       case Bc::kLoopTest:
         if (r[i.a].i >= r[i.b].i) pc = static_cast<int>(i.imm);
         break;

@@ -29,12 +29,20 @@ struct Dim3 {
   std::int64_t count() const { return x * y * z; }
 };
 
+// For findings. An element's subscripts are recovered from its offset (strides may not nest, then the offset alone is given).
+std::string subscript_text(const std::int64_t* subscripts, std::size_t rank);
+std::vector<std::int64_t> subscripts_of(const Instance& m, std::int64_t offset);
+
 // Walks 0..n-1 in the order start, start + stride, ... (mod n), the stride prime to n: a shuffle without memory.
 struct Shuffle {
   std::int64_t n = 0, done = 0, at = 0, stride = 1, lower = 0;
   void start(std::int64_t count, Random* random);
   void advance();
 };
+
+// For each register the place in Machine::origins_, plus one, of the read that gave it a value that nothing has written; 0 for
+// values that are defined.
+using Undefined = std::vector<std::int32_t>;
 
 struct Agent {
   enum class State { kReady, kWaiting, kHalted };
@@ -45,6 +53,7 @@ struct Agent {
   std::vector<Shuffle> frames;
   std::int32_t warp_epoch = 0;
   std::int64_t number = 0;  // thread of the block
+  Undefined undefined;      // of its registers; empty as long as no agent has read what nothing wrote
 };
 
 class Machine {
@@ -72,15 +81,29 @@ class Machine {
   bool locate(const Instr& i, const AccessInfo& info, const Instance& m, const Slot* r, int lane, std::int64_t* offset,
               std::int64_t* subscripts) const;
   void out_of_bounds(const Instr& i, const AccessInfo& info, const Instance& m, const std::int64_t* subscripts, bool write);
-  void uninitialised(const Instr& i, const Instance& m, std::int64_t offset);
   void race(const Instr& i, const Instance& m, std::int64_t offset, const Stamp& earlier, bool write);
-  void check_read(const Instr& i, const AccessInfo& info, Instance* m, std::int64_t offset);
+  std::int32_t check_read(const Instr& i, const AccessInfo& info, Instance* m, std::int64_t offset);
+  void check_address(const Instr& i, const AccessInfo& info, Agent* agent);
+  void settle(const Instr& i, Instance* m, std::int64_t offset, std::int32_t undefined);
+
+  // undefined.cpp: values that nothing has written, on their way.
+  std::int32_t undefined_read(const Instr& i, const Instance& m, std::int64_t offset);
+  void pass_on(const Instr& i, Agent* agent);
+  void pass_on_lanes(const Instr& i, Agent* agent);
+  void used(const Instr& i, std::int32_t undefined, const std::string& how);
+  void used_register(const Instr& i, const Agent& agent, int reg, const std::string& how);
+  static std::int32_t undefined_of(const Agent& agent, int reg) {
+    return reg < 0 || agent.undefined.empty() ? 0 : agent.undefined[static_cast<std::size_t>(reg)];
+  }
+  void forget_origins();
+  void set_undefined(Agent* agent, int reg, std::int32_t undefined);
 
   // block.cpp: the threads of a block.
   bool run_block(std::vector<Agent>* agents);
   bool release(std::vector<Agent>* agents);
   bool release_warp(std::vector<Agent>* agents, std::size_t first, std::size_t last);
   void combine(std::vector<Agent>* agents, std::size_t first, std::size_t last);
+  void share_undefined(std::vector<Agent>* agents, std::size_t first, std::size_t last, const Instr& i);
   void combine_warps(std::vector<Agent>* agents, std::size_t first, std::size_t last);
   void diverged(std::vector<Agent>* agents, std::size_t first, std::size_t last);
   const Instr& waiting_at(const Agent& a) const { return code_->instrs[static_cast<std::size_t>(a.pc) - 1]; }
@@ -103,6 +126,13 @@ class Machine {
   std::int32_t epoch_ = 0;
   std::int32_t iteration_ = 0;  // CPU: agents of the present region so far
   std::set<std::pair<const Instr*, int>> reported_;
+  struct Origin {
+    const Instr* read = nullptr;
+    std::string buffer;
+    std::vector<std::int64_t> subscripts;
+  };
+  std::vector<Origin> origins_;  // reads of what nothing has written: the first of each instruction
+  std::map<const Instr*, std::int32_t> origin_of_;
 };
 
 }  // namespace facet::agents

@@ -1,18 +1,10 @@
-// index_set_split, peel, strip_mine, unroll_and_jam and the rewrite rfactor: the loops they make, what they refuse, and that
+// index_set_split, peel, strip_mine, unroll_and_jam: the loops they make, what they refuse, and that
 // what they leave can be scheduled on. Their numbers are held against the reference by tests/legal.
 #include "polyhedral/lower.hpp"
 #include "tests/unit/polyhedral/program_support.hpp"
 
 namespace facet {
 namespace {
-
-std::string body(const Program& p, const std::string& steps, const std::string& rewrites = "") {
-  Recipe recipe = recipe_of(p, steps);
-  if (!rewrites.empty()) recipe.variants[0].groups[0].rewrites = recipe_of(p, rewrites).variants[0].groups[0].steps;
-  const Result<Scheduled> s = schedule_program(p, recipe, ScheduleOptions{});
-  EXPECT_TRUE(s.ok()) << (s.ok() ? "" : to_text(s.errors()));
-  return s ? last_kernel(to_text(s->loops)) : "";
-}
 
 std::string refusal(const Program& p, const std::string& steps) {
   const LegalReport report = judge(p, steps);
@@ -40,14 +32,14 @@ void refuses_cuts(const std::string& one_sided, const std::vector<std::string>& 
 }
 
 TEST(IndexSetSplit, CutsAtANumber) {
-  EXPECT_EQ(body(scale(), R"({"do": "index_set_split", "statement": "y", "loop": "i", "at": 3})"),
+  EXPECT_EQ(kernel_loops(scale(), R"({"do": "index_set_split", "statement": "y", "loop": "i", "at": 3})"),
             "  for i in 0..3\n    for j in 0..8\n      y[i, j] = x[i, j] * 2.0\n"
             "  for i in 3..8\n    for j in 0..8\n      y[i, j] = x[i, j] * 2.0\n");
 }
 
 TEST(IndexSetSplit, CutsAtASymbol) {
   const std::string text =
-      body(triangle(), R"({"do": "index_set_split", "statement": "A", "loop": "i", "expression": "N - 4"})");
+      kernel_loops(triangle(), R"({"do": "index_set_split", "statement": "A", "loop": "i", "expression": "N - 4"})");
   EXPECT_NE(text.find("for i in 0..N - 4\n"), std::string::npos) << text;
   EXPECT_NE(text.find("N - 4)..N\n"), std::string::npos) << text;
 }
@@ -57,11 +49,12 @@ TEST(IndexSetSplit, CutsWhereALoopAroundSays) {
   const Program p =
       in_place("[\"N\", \"N\"]", "for (int i = 0; i < N; i++) for (int j = 0; j < i; j++) A[i][j] = A[i][j] + 1;");
   const std::string tiled = R"({"do": "tile", "statement": "A", "loops": ["i"], "sizes": [4], "names": ["it"]}, )";
-  const std::string text = body(p, tiled + R"({"do": "index_set_split", "statement": "A", "loop": "j", "expression": "4*it"})");
+  const std::string text =
+      kernel_loops(p, tiled + R"({"do": "index_set_split", "statement": "A", "loop": "j", "expression": "4*it"})");
   EXPECT_NE(text.find("for j in 0..4 * it\n"), std::string::npos) << text;
   EXPECT_NE(text.find("for j in 4 * it..i\n"), std::string::npos) << text;
-  const std::string least =
-      body(p, tiled + R"x({"do": "index_set_split", "statement": "A", "loop": "j", "expression": "min(4*it, 2*it + 1)"})x");
+  const std::string least = kernel_loops(
+      p, tiled + R"x({"do": "index_set_split", "statement": "A", "loop": "j", "expression": "min(4*it, 2*it + 1)"})x");
   EXPECT_NE(least.find("for j in 0..2 * it + 1\n"), std::string::npos) << least;  // where 4*it is not less
   for (const char* bad : {"it*i", "j", "min(4*it", "min(4*it,)", "4*it)", "-", "max()"})
     is_wrong(p, tiled + R"({"do": "index_set_split", "statement": "A", "loop": "j", "expression": ")" + bad + "\"}");
@@ -69,7 +62,7 @@ TEST(IndexSetSplit, CutsWhereALoopAroundSays) {
 
 TEST(IndexSetSplit, BothPartsCanBeScheduledOn) {
   const Program p = scale();
-  const std::string text = body(p, R"({"do": "index_set_split", "statement": "y", "loop": "i", "at": 3},
+  const std::string text = kernel_loops(p, R"({"do": "index_set_split", "statement": "y", "loop": "i", "at": 3},
     {"do": "vectorize", "statement": "y", "loop": "j", "width": 4},
     {"do": "interchange", "statement": "y.from", "order": ["j", "i"]}, {"do": "parallelize", "statement": "y.from", "loop": "j"})");
   const std::size_t first = text.find("for i in 0..3"), lanes = text.find("for j in 0..8"),
@@ -105,14 +98,14 @@ TEST(IndexSetSplit, DependencesOfThePartsAreJudged) {
 }
 
 TEST(Peel, TakesTheFirstOfEveryRow) {
-  const std::string text = body(triangle(), R"({"do": "peel", "statement": "A", "loop": "j", "first": 1})");
+  const std::string text = kernel_loops(triangle(), R"({"do": "peel", "statement": "A", "loop": "j", "first": 1})");
   EXPECT_NE(text.find("for i in 0..N\n"), std::string::npos) << text;
   EXPECT_LT(text.find("A[i, i] "), text.find("for j in i + 1..N\n")) << text;
   EXPECT_LT(text.find("for j in i + 1..N\n"), text.find("A[i, j] ")) << text;
 }
 
 TEST(Peel, TakesTheLast) {
-  const std::string text = body(scale(), R"({"do": "peel", "statement": "y", "loop": "i", "last": 2})");
+  const std::string text = kernel_loops(scale(), R"({"do": "peel", "statement": "y", "loop": "i", "last": 2})");
   EXPECT_NE(text.find("for i in 0..6\n"), std::string::npos) << text;
   EXPECT_NE(text.find("for i in 6..8\n"), std::string::npos) << text;
 }
@@ -122,15 +115,15 @@ TEST(Peel, Refuses) {
 }
 
 TEST(StripMine, IsTileOfOneLoop) {
-  EXPECT_EQ(body(scale(), R"({"do": "strip_mine", "statement": "y", "loop": "j", "size": 4, "name": "jo"})"),
-            body(scale(), R"({"do": "tile", "statement": "y", "loops": ["j"], "sizes": [4], "names": ["jo"]})"));
+  EXPECT_EQ(kernel_loops(scale(), R"({"do": "strip_mine", "statement": "y", "loop": "j", "size": 4, "name": "jo"})"),
+            kernel_loops(scale(), R"({"do": "tile", "statement": "y", "loops": ["j"], "sizes": [4], "names": ["jo"]})"));
   EXPECT_NE(refusal(scale(), R"({"do": "strip_mine", "statement": "y", "loop": "j", "size": 4, "name": "i"})").find("exists"),
             std::string::npos);
 }
 
 TEST(UnrollAndJam, MovesThePieceBelowTheLoopsInside) {
-  const std::string text = body(equations({"y[i] = sum[j](x[i, j])"}, "y"),
-                                R"({"do": "unroll_and_jam", "statement": "y", "loop": "i", "factor": 4})");
+  const std::string text = kernel_loops(equations({"y[i] = sum[j](x[i, j])"}, "y"),
+                                        R"({"do": "unroll_and_jam", "statement": "y", "loop": "i", "factor": 4})");
   EXPECT_NE(text.find("for it in 0..2\n"), std::string::npos) << text;
   EXPECT_NE(text.find("for j in 0..8\n      for i in 4 * it..4 * it + 4"), std::string::npos) << text;
   EXPECT_NE(text.find("unroll"), std::string::npos) << text;
@@ -155,67 +148,6 @@ TEST(UnrollAndJam, Refuses) {
             std::string::npos);
 }
 
-Program row_sums() { return equations({"y[i] = sum[j](x[i, j])"}, "y"); }
-
-TEST(Rfactor, SumsInInterleavedParts) {
-  const std::string text = body(row_sums(), "", R"({"do": "rfactor", "statement": "y", "by": "j % 4"})");
-  const std::size_t start = text.find("for r in 0..4\n      y.part[r, i] = 0.0"), sum = text.find("sum= x[i, j]"),
-                    combine = text.find("for r in 0..4\n      y[i] sum= y.part[r, i]");
-  ASSERT_NE(start, std::string::npos) << text;
-  ASSERT_NE(combine, std::string::npos) << text;
-  EXPECT_LT(start, sum) << text;
-  EXPECT_LT(sum, combine) << text;
-  EXPECT_NE(text.find("y.part[j "), std::string::npos) << text;
-}
-
-TEST(Rfactor, SumsInContiguousParts) {
-  const std::string text = body(row_sums(), "", R"({"do": "rfactor", "statement": "y", "by": "j / 3"})");
-  EXPECT_NE(text.find("for r in 0..3\n      y.part[r, i] = 0.0"), std::string::npos) << text;
-  EXPECT_NE(text.find(" 3, i] sum= x[i, j]"), std::string::npos) << text;
-}
-
-// The parts are a dimension: after tiling by their length the reduction's outer loop may be parallel.
-TEST(Rfactor, PartsRunOnThreads) {
-  const Program p = row_sums();
-  const std::string cut = R"({"do": "strip_mine", "statement": "y", "loop": "j", "size": 4})";
-  const std::string threads = R"({"do": "parallelize", "statement": "y", "loop": "jt"})";
-  EXPECT_FALSE(judge(p, cut + ", " + threads).legal);
-  Recipe recipe = recipe_of(p, cut + ", " + threads);
-  recipe.variants[0].groups[0].rewrites =
-      recipe_of(p, R"({"do": "rfactor", "statement": "y", "by": "j / 4"})").variants[0].groups[0].steps;
-  const Result<LegalReport> report = check_recipe(p, recipe, ScheduleOptions{});
-  ASSERT_TRUE(report.ok()) << to_text(report.errors());
-  EXPECT_TRUE(report->legal) << report->message;
-}
-
-TEST(Rfactor, Refuses) {
-  const auto judged = [](Program p, const std::string& rewrite) {
-    Recipe recipe = recipe_of(p, "");
-    recipe.variants[0].groups[0].rewrites = recipe_of(p, rewrite).variants[0].groups[0].steps;
-    return check_recipe(p, recipe, ScheduleOptions{});
-  };
-  const Result<LegalReport> no_reduction = judged(scale(), R"({"do": "rfactor", "statement": "y", "by": "j % 4"})");
-  ASSERT_TRUE(no_reduction.ok());
-  EXPECT_FALSE(no_reduction->legal);
-  EXPECT_NE(no_reduction->message.find("no reduction"), std::string::npos) << no_reduction->message;
-  Program strict = row_sums();
-  strict.numerics.reassociate = Numerics::Reassociate::kStrict;
-  const Result<LegalReport> rounding = judged(strict, R"({"do": "rfactor", "statement": "y", "by": "j % 4"})");
-  ASSERT_TRUE(rounding.ok());
-  EXPECT_NE(rounding->message.find("strict"), std::string::npos) << rounding->message;
-  for (const char* wrong :
-       {R"({"do": "rfactor", "statement": "y", "by": "i % 4"})", R"({"do": "rfactor", "statement": "y", "by": "j"})",
-        R"({"do": "rfactor", "statement": "y", "by": "j % 1"})"}) {
-    const Result<LegalReport> r = judged(row_sums(), wrong);
-    ASSERT_FALSE(r.ok()) << wrong;
-    EXPECT_EQ(r.errors()[0].code, Code::kBadStepArgument);
-  }
-  const Result<LegalReport> step = judged(row_sums(), R"({"do": "tile", "statement": "y", "loops": ["j"], "sizes": [4]})");
-  ASSERT_FALSE(step.ok());
-  EXPECT_EQ(step.errors()[0].code, Code::kUnknownStep);
-  EXPECT_NE(to_text(step.errors()).find("belongs into \"steps\""), std::string::npos);
-}
-
 // All loops that share the threads are judged, not only the outermost.
 TEST(Collapse, InnerLoopsAreJudged) {
   const Program p =
@@ -231,14 +163,14 @@ TEST(Collapse, CountsLoopsThatAreThere) {
   const Program p = in_place("[\"N\", \"N\"]",
                              "for (int i = 0; i < N; i++) for (int j = 0; j < 1; j++) for (int k = 1; k < N; k++) "
                              "A[i][k] = A[i][k-1] + 1;");
-  const std::string two = body(p, R"({"do": "parallelize", "statement": "A", "loop": "i", "collapse": 2})");
+  const std::string two = kernel_loops(p, R"({"do": "parallelize", "statement": "A", "loop": "i", "collapse": 2})");
   EXPECT_NE(two.find("for i in 0..N parallel\n"), std::string::npos) << two;
   EXPECT_EQ(two.find("collapse"), std::string::npos) << two;
   EXPECT_FALSE(judge(p, R"({"do": "parallelize", "statement": "A", "loop": "i", "collapse": 3})").legal);
   const Program map = in_place("[\"N\", \"N\"]",
                                "for (int i = 0; i < N; i++) for (int j = 0; j < 1; j++) for (int k = 1; k < N; k++) "
                                "A[i][k] = A[i][k] + 1;");
-  const std::string three = body(map, R"({"do": "parallelize", "statement": "A", "loop": "i", "collapse": 3})");
+  const std::string three = kernel_loops(map, R"({"do": "parallelize", "statement": "A", "loop": "i", "collapse": 3})");
   EXPECT_NE(three.find("for i in 0..N parallel collapse(2)\n    for k in 1..N\n"), std::string::npos) << three;
 }
 
@@ -257,7 +189,7 @@ Program block_scalar() {
 
 // The name of the block's scalar in the group.
 std::string scalar_of(const Program& p) {
-  const std::string text = body(p, "");
+  const std::string text = kernel_loops(p, "");
   const std::size_t at = text.find("allocate ");
   return at == std::string::npos ? "" : text.substr(at + 9, text.find(':', at) - at - 9);
 }
@@ -266,13 +198,14 @@ std::string scalar_of(const Program& p) {
 TEST(Expand, AScalarBecomesAnArray) {
   const Program p = block_scalar();
   const std::string t = scalar_of(p);
-  ASSERT_NE(t, "") << body(p, "");
+  ASSERT_NE(t, "") << kernel_loops(p, "");
   const std::string apart = R"({"do": "distribute", "statement": "A", "loop": "j"})";
   const LegalReport torn = judge(p, apart);
   ASSERT_FALSE(torn.legal);
   ASSERT_EQ(torn.symbols.size(), 1U);
   EXPECT_GT(torn.symbols[0].second, 1) << "one iteration alone loses nothing";
-  const std::string text = body(p, R"({"do": "expand", "array": ")" + t + R"(", "statement": "A", "at": "j"}, )" + apart);
+  const std::string text =
+      kernel_loops(p, R"({"do": "expand", "array": ")" + t + R"(", "statement": "A", "at": "j"}, )" + apart);
   const std::size_t room = text.find("allocate " + t + ": f64[1, 100]"), first = text.find("for j in"),
                     last = text.rfind("for j in");
   ASSERT_NE(room, std::string::npos) << text;
@@ -333,12 +266,12 @@ TEST(Expand, LetsStatementsApartThatAScalarHeld) {
   const std::string apart = R"({"do": "distribute", "statement": "B", "loop": "i"})";
   EXPECT_FALSE(judge(p, apart).legal);
   const std::string expand = R"({"do": "expand", "array": "B.t.each"}, )";
-  const std::string text = body(p, expand + apart);
+  const std::string text = kernel_loops(p, expand + apart);
   EXPECT_NE(text.find("B.t.each[i] = A[i]"), std::string::npos) << text;
   // `contract` shrinks it again: to the elements of one tile.
   const std::string tile = R"({"do": "tile", "statement": "B", "loops": ["i"], "sizes": [4], "names": ["it"]}, )";
   const std::string tiled =
-      body(p, expand + tile + apart + R"(, {"do": "contract", "array": "B.t.each", "statement": "B", "at": "it"})");
+      kernel_loops(p, expand + tile + apart + R"(, {"do": "contract", "array": "B.t.each", "statement": "B", "at": "it"})");
   EXPECT_NE(tiled.find("allocate B.t.each: f64[4]"), std::string::npos) << tiled;
 }
 
@@ -356,7 +289,7 @@ TEST(Distribute, FirstAndLast) {
       in_place("[\"N\"]", "for (int i = 0; i < N; i++) { A[i] = A[i] + 1; A[i] = A[i] * 3; A[i] = max(A[i], 2); }");
   const LegalReport first = judge(p, R"({"do": "distribute", "statement": "A.1", "loop": "i", "first": true})");
   EXPECT_FALSE(first.legal);
-  const std::string last = body(p, R"({"do": "distribute", "statement": "A.2", "loop": "i", "last": true})");
+  const std::string last = kernel_loops(p, R"({"do": "distribute", "statement": "A.2", "loop": "i", "last": true})");
   EXPECT_EQ(std::count(last.begin(), last.end(), '\n'), 5) << last;  // two loops, three statements
   is_wrong(p, R"({"do": "distribute", "statement": "A.2", "loop": "i", "first": true, "last": true})");
 }

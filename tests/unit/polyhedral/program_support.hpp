@@ -86,4 +86,13 @@ inline std::string last_kernel(const std::string& text) {
   return out;
 }
 
+// The loops of the group under these steps and rewrites, without comments.
+inline std::string kernel_loops(const Program& p, const std::string& steps, const std::string& rewrites = "") {
+  Recipe recipe = recipe_of(p, steps);
+  if (!rewrites.empty()) recipe.variants[0].groups[0].rewrites = recipe_of(p, rewrites).variants[0].groups[0].steps;
+  const Result<Scheduled> s = schedule_program(p, recipe, ScheduleOptions{});
+  EXPECT_TRUE(s.ok()) << (s.ok() ? "" : to_text(s.errors()));
+  return s ? last_kernel(to_text(s->loops)) : "";
+}
+
 }  // namespace facet

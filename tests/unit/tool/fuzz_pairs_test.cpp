@@ -10,6 +10,7 @@
 #include "src/driver/fuzz_try.hpp"
 #include "src/driver/machines.hpp"
 #include "src/driver/options.hpp"
+#include "src/driver/replay.hpp"
 #include "src/frontend/json.hpp"
 #include "support/paths.hpp"
 
@@ -75,10 +76,15 @@ TEST_P(FuzzRefused, NamesTheStep) {
   ASSERT_TRUE(recipe.ok()) << to_text(recipe.errors());
   const Result<FuzzPair> pair = fuzz_pair(parts[1], std::move(*recipe), {}, 1, *machine);
   ASSERT_TRUE(pair.ok()) << to_text(pair.errors());
-  const Result<LegalReport> legal = check_recipe(pair->loaded.program, pair->recipe, pair->options);
+  ScheduleOptions options = pair->options;
+  options.replay = true;
+  const Result<LegalReport> legal = check_recipe(pair->loaded.program, pair->recipe, options);
   ASSERT_TRUE(legal.ok()) << to_text(legal.errors());
   EXPECT_FALSE(legal->legal);
   EXPECT_NE(legal->message.find("step '"), std::string::npos) << legal->message;
+  if (!legal->replay) return;
+  const ReplayReport replay = run_replay(pair->loaded.program, *legal, 1, 2000000);
+  EXPECT_TRUE(replay.real || !replay.ran) << legal->message << "\n" << to_text(replay, *legal);
 }
 
 INSTANTIATE_TEST_SUITE_P(Found, FuzzRefused, testing::ValuesIn(files_of("tests/fuzz/refused")),

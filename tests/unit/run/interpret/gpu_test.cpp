@@ -100,6 +100,25 @@ TEST(InterpretGpu, WarpAndBlockCollectives) {
   EXPECT_EQ(t["y"].get(0), 16);
 }
 
+// One thread's part was never written: then no thread has the sum.
+TEST(InterpretGpu, CollectiveOfWhatNothingHasWritten) {
+  const LoopPtr part = local("part", {idx(1)}, MemorySpace::kStack);
+  const LoopPtr sum = collective("s", get("part", {idx(0)}), Scope::kWarp, 32, ReduceKind::kSum);
+  const auto program = [&](const LoopPtr& written, const LoopPtr& last) {
+    return in_block({mutable_value("s"), part, written, sum, put("y", {global_index()}, literal(DType::kF32, 0)), last});
+  };
+  const LoopPtr all = put("part", {idx(0)}, get("x", {global_index()}));
+  const LoopPtr some = when(binary(Op::kNe, ix("t"), idx(3)), {all});
+  const LoopPtr used = when(binary(Op::kEq, ix("t"), idx(5)), {put("y", {global_index()}, value_of("s", DType::kF32))});
+  const LoopPtr unused = barrier("none");
+  HostTensors t{{"x", ramp({128})}};
+  EXPECT_TRUE(run(program(all, used), &t).clean());
+  EXPECT_TRUE(run(program(some, unused), &t).clean());
+  const InterpretReport r = run(program(some, used), &t);
+  ASSERT_GE(count(r, Finding::Kind::kUninitialised), 1) << to_text(r);
+  EXPECT_EQ(r.findings[0].buffer, "part");
+}
+
 TEST(InterpretGpu, CollectiveThatHalfAWarpSkips) {
   HostTensors t{{"x", ramp({128})}};
   const LoopList body = {mutable_value("s"), when(binary(Op::kLt, ix("t"), idx(40)), {accumulate(Scope::kWarp, 32)}),

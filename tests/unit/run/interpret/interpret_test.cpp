@@ -89,6 +89,24 @@ TEST(Interpret, CollapsedIterationsAreAgents) {
   EXPECT_TRUE(run(q, &t).clean());
 }
 
+// The iterations of a parallel loop inside a parallel one end before what follows them: one agent runs them in its turn.
+TEST(Interpret, CollapsedLoopInsideAParallelOneIsOneAgents) {
+  For inner;
+  inner.iterator = "j";
+  inner.lower = idx(0);
+  inner.upper = idx(3);
+  inner.kind = LoopKind::kParallel;
+  inner.collapse = 2;
+  inner.body = {loop("k", idx(2), {put("t", {ix("i"), ix("j"), ix("k")}, literal(DType::kF32, 1))})};
+  const LoopList body = {make_loop(std::move(inner)), put("y", {ix("i")}, get("t", {ix("i"), idx(2), idx(1)}))};
+  HostTensors t;
+  const InterpretReport r = run(
+      program_of({buffer("t", {idx(4), idx(3), idx(2)}, BufferRole::kWorkspace), buffer("y", {idx(4)}, BufferRole::kOutput)},
+                 {loop("i", idx(4), body, LoopKind::kParallel)}),
+      &t);
+  EXPECT_TRUE(r.clean()) << to_text(r);
+}
+
 TEST(Interpret, StackOutsideTheParallelLoopIsSharedAndInsideIsPrivate) {
   const LoopPtr tmp = local("t", {idx(1)}, MemorySpace::kStack);
   const LoopList use = {put("t", {idx(0)}, literal(DType::kF32, 2)), put("y", {ix("i")}, get("t", {idx(0)}))};
@@ -141,6 +159,84 @@ TEST(Interpret, UninitialisedLocalAndUnwrittenOutput) {
   EXPECT_EQ(r.findings[0].kind, Finding::Kind::kUninitialised);
   EXPECT_EQ(r.findings[0].buffer, "t");
   EXPECT_EQ(r.findings[1].kind, Finding::Kind::kUnwritten);
+}
+
+// t[0] is 1, t[1] nothing; c is a copy of all of t.
+LoopList copied_whole(LoopList rest) {
+  LoopList body = {local("t", {idx(2)}, MemorySpace::kStack, DType::kI64),
+                   local("c", {idx(2)}, MemorySpace::kStack, DType::kI64), put("t", {idx(0)}, int_literal(DType::kI64, 1)),
+                   loop("i", idx(2), {put("c", {ix("i")}, get("t", {ix("i")}, DType::kI64), "copy")})};
+  body.insert(body.end(), rest.begin(), rest.end());
+  return body;
+}
+
+InterpretReport run_copied(LoopList rest) {
+  HostTensors t{{"x", ramp({4}, DType::kI64)}};
+  return run(
+      program_of({buffer("x", {idx(4)}, BufferRole::kInput, DType::kI64), buffer("y", {}, BufferRole::kOutput, DType::kI64)},
+                 copied_whole(std::move(rest))),
+      &t);
+}
+
+TEST(Interpret, WhatNothingHasWrittenMayBeCopiedButNotUsed) {
+  const auto c = [](std::int64_t i) { return get("c", {idx(i)}, DType::kI64); };
+  const LoopPtr result = put("y", {}, c(0), "result");
+  EXPECT_TRUE(run_copied({result}).clean()) << to_text(run_copied({result}));
+  const ExprPtr chosen = select(binary(Op::kGt, c(0), idx(0)), c(0), c(1));
+  EXPECT_TRUE(run_copied({put("y", {}, chosen)}).clean()) << "the other operand is not evaluated";
+  // A choice by it is as good as it is; what another operand decides alone is known.
+  const ExprPtr positive = binary(Op::kGt, c(1), idx(0));
+  const LoopPtr by_it = put("c", {idx(1)}, select(positive, c(0), idx(3)));
+  EXPECT_TRUE(run_copied({by_it, result}).clean());
+  EXPECT_TRUE(found(run_copied({by_it, put("y", {}, c(1))}), Finding::Kind::kUninitialised));
+  const auto named = [](const std::string& name, const ExprPtr& condition) {
+    return make_loop(Let{name, DType::kBool, 1, condition, false});
+  };
+  const auto decided = [&](const ExprPtr& condition) {
+    return run_copied({named("no", binary(Op::kGt, c(0), idx(1))), named("yes", binary(Op::kGt, c(0), idx(0))),
+                       named("unknown", positive), when(condition, {put("c", {idx(0)}, idx(4))}), result});
+  };
+  const ExprPtr no = value_of("no", DType::kBool), yes = value_of("yes", DType::kBool),
+                unknown = value_of("unknown", DType::kBool);
+  for (const ExprPtr& e : {binary(Op::kAnd, no, unknown), binary(Op::kAnd, unknown, no), binary(Op::kOr, yes, unknown),
+                           binary(Op::kOr, unknown, yes)})
+    EXPECT_TRUE(decided(e).clean()) << to_text(e);
+  for (const ExprPtr& e : {binary(Op::kAnd, yes, unknown), binary(Op::kOr, unknown, no), unknown})
+    EXPECT_TRUE(found(decided(e), Finding::Kind::kUninitialised)) << to_text(e);
+  Let value;
+  value.name = "v";
+  value.type = DType::kI64;
+  value.value = binary(Op::kMul, c(1), c(0));
+  const ExprPtr v = value_of("v", DType::kI64);
+  const std::vector<std::pair<LoopPtr, std::string>> uses = {
+      {put("y", {}, v, "result"), "becomes a result in y in result"},
+      {put("y", {}, get("x", {v}, DType::kI64), "result"), "is a subscript in result"},
+      {when(binary(Op::kGt, v, idx(5)), {put("c", {idx(1)}, idx(2))}), "decides what runs"},
+      {loop("k", v, {put("c", {idx(1)}, idx(2))}), "bounds a loop"},
+      {update("y", {}, v), "becomes a result"}};
+  for (const auto& [use, how] : uses) {
+    const InterpretReport r = run_copied({result, make_loop(Let(value)), use});
+    ASSERT_EQ(r.findings.size(), 1U) << how << "\n" << to_text(r);
+    EXPECT_EQ(r.findings[0].kind, Finding::Kind::kUninitialised);
+    EXPECT_EQ(r.findings[0].buffer, "c");
+    EXPECT_EQ(r.findings[0].subscripts, std::vector<std::int64_t>{1});
+    EXPECT_NE(r.findings[0].text.find("let v: read of c[1], which nothing has written; it "), std::string::npos) << to_text(r);
+    EXPECT_NE(r.findings[0].text.find(how), std::string::npos) << to_text(r);
+  }
+  // Written over later, the element has a value again.
+  EXPECT_TRUE(run_copied({put("c", {idx(1)}, idx(7)), put("y", {}, c(1))}).clean());
+}
+
+// [0, e] goes on in the next row only where every access does so: rows that passes have joined.
+TEST(Interpret, OnlyJoinedRowsRunOn) {
+  const auto read_row = [](const LoopPtr& other) {
+    HostTensors t{{"x", ramp({2, 4})}};
+    return run(program_of({buffer("x", {idx(2), idx(4)}, BufferRole::kInput), buffer("y", {idx(8)}, BufferRole::kOutput)},
+                          {loop("i", idx(8), {put("y", {ix("i")}, get("x", {idx(0), ix("i")}))}), other}),
+               &t);
+  };
+  EXPECT_TRUE(read_row(put("y", {idx(0)}, get("x", {idx(0), idx(1)}))).clean());
+  EXPECT_TRUE(found(read_row(put("y", {idx(0)}, get("x", {idx(1), idx(1)}))), Finding::Kind::kOutOfBounds));
 }
 
 TEST(Interpret, VectorsMasksAndLaneReduction) {

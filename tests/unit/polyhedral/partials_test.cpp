@@ -1,0 +1,123 @@
+// The policy for sums in parts: which reductions get them, which do not and why not, and that the threads then have work.
+#include "tests/unit/polyhedral/program_support.hpp"
+
+namespace facet {
+namespace {
+
+struct Planned {
+  std::size_t groups = 0;
+  std::string recipe, ledger;
+
+  const std::string& steps() const { return recipe; }
+};
+
+Planned planned(const Program& p, int threads = 2, double thread_start_us = 5) {
+  ScheduleOptions o;
+  o.threads = threads;
+  o.machine.cpu.vector_bytes = 64;
+  o.machine.cpu.thread_start_us = thread_start_us;
+  o.machine.cpu.caches = {{48 << 10}, {2 << 20}, {32 << 20}};
+  Ledger ledger;
+  const Result<Recipe> recipe = plan(p, Recipe{}, o, ledger);
+  EXPECT_TRUE(recipe.ok());
+  Planned made;
+  if (recipe) made.groups = recipe->variants[0].groups.size();
+  if (recipe) made.recipe = to_json(*recipe);
+  for (const LedgerEntry& e : ledger) made.ledger += e.kind + " " + e.subject + ": " + e.reason + "\n";
+  return made;
+}
+
+std::string tensor(const std::string& name, const std::string& shape) {
+  return "\"" + name + R"(": {"dtype": "f32", "shape": )" + shape + "}";
+}
+
+Program sum_of(const std::string& shape, const std::string& op = R"("reduce_sum")", const std::string& more = "",
+               const std::string& numerics = "tree") {
+  return program_of(R"({"facet": 1, "name": "p", "numerics": {"reassociate": ")" + numerics + R"("}, "tensors": {)" +
+                    tensor("x", shape) + R"(}, "inputs": ["x"], "ops": [{"op": )" + op + R"(, "in": ["x"], "out": "y")" + more +
+                    R"(}], "outputs": ["y"]})");
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Partials, ASumOfEverythingIsSharedOut) {
+  const std::string steps = planned(sum_of("[1048576]")).steps();
+  EXPECT_TRUE(has(steps, "rfactor")) << steps;
+  EXPECT_TRUE(has(steps, "i / 131072")) << steps;
+  EXPECT_TRUE(has(steps, "vectorize")) << steps;
+  EXPECT_TRUE(has(steps, "parallelize")) << steps;
+}
+
+TEST(Partials, NothingIsCutWhereThreadsDoNotPay) {
+  EXPECT_FALSE(has(planned(sum_of("[1048576]"), 1).steps(), "rfactor"));
+  EXPECT_FALSE(has(planned(sum_of("[1048576]"), 2, 1000).steps(), "rfactor"));
+  EXPECT_FALSE(has(planned(sum_of("[512]")).steps(), "rfactor"));
+}
+
+// "strict" keeps the order of a sum of floats; a maximum has none.
+TEST(Partials, StrictNumericsKeepTheOrder) {
+  EXPECT_FALSE(has(planned(sum_of("[1048576]", R"("reduce_sum")", "", "strict")).steps(), "rfactor"));
+  EXPECT_TRUE(has(planned(sum_of("[1048576]", R"("reduce_max")")).steps(), "rfactor"));
+}
+
+TEST(Partials, RowsAreSharedOutAsTheyAre) {
+  const std::string steps = planned(sum_of("[4096, 512]", R"("reduce_sum")", R"(, "attrs": {"axes": [1]})")).steps();
+  EXPECT_FALSE(has(steps, "rfactor")) << steps;
+  EXPECT_TRUE(has(steps, "parallelize")) << steps;
+}
+
+// One mean a row: it lies along the results, but what is summed up lies along the rows.
+TEST(Partials, RowsBesideAVectorAreSharedOutAsTheyAre) {
+  const Program p = program_of(R"J({"facet": 1, "name": "p", "tensors": {)J" + tensor("x", "[1024, 4096]") + ", " +
+                               tensor("m", "[1024]") + R"J(}, "inputs": ["x", "m"], "ops": [{"op": "compute",
+    "in": ["x", "m"], "out": "y", "def": ["y[i] = sum[j]((x[i, j] - m[i]) * (x[i, j] - m[i]))"]}], "outputs": ["y"]})J");
+  EXPECT_FALSE(has(planned(p).steps(), "rfactor")) << planned(p).steps();
+}
+
+// Few columns: rows go to the threads, each thread's along memory.
+TEST(Partials, ColumnsAreSummedAlongTheirRows) {
+  const Program p = sum_of("[65536, 32]", R"("reduce_sum")", R"(, "attrs": {"axes": [0]})");
+  const Planned made = planned(p);
+  EXPECT_TRUE(has(made.steps(), "rfactor")) << made.steps();
+  EXPECT_TRUE(has(made.ledger, "its operand lies along them")) << made.ledger;
+  EXPECT_TRUE(has(made.steps(), "parallelize")) << made.steps();
+}
+
+Program two_sums(const std::string& rest = "") {
+  return program_of(R"({"facet": 1, "name": "p", "tensors": {)" + tensor("A", "[2000, 1500]") + ", " + tensor("p", "[1500]") +
+                    ", " + tensor("r", "[2000]") + ", " + tensor("s", "[1500]") + ", " + tensor("q", "[2000]") +
+                    R"(}, "inputs": ["A", "p", "r"], "ops": [{"op": "loops", "in": ["A", "p", "r"], "out": ["s", "q"], "code":
+    "for (int i = 0; i < 1500; i++) s[i] = 0; for (int i = 0; i < 2000; i++) { q[i] = 0; for (int j = 0; j < 1500; j++) { s[j] = s[j] + r[i] * A[i][j]; q[i] = q[i] + A[i][j] * p[j]; } )" +
+                    rest + R"( }"}], "outputs": ["s", "q"]})");
+}
+
+// Rows serve q and columns s: one of the two has to give way, and only a sum can.
+TEST(Partials, SumsThatShareALoopGetPartsOfIt) {
+  const std::string steps = planned(two_sums()).steps();
+  EXPECT_TRUE(has(steps, "\"i / 250\"")) << steps;
+  EXPECT_TRUE(has(steps, "parallelize")) << steps;
+}
+
+// Somebody looks at the sum in every iteration: it has no parts.
+TEST(Partials, ASumThatIsReadOnTheWayStaysWhole) {
+  const std::string steps = planned(two_sums("q[i] = q[i] + s[0];")).steps();
+  EXPECT_FALSE(has(steps, "rfactor")) << steps;
+}
+
+// A loss: what is summed up is not stored, and the loop over it stays parallel.
+TEST(Partials, AProducerSharesTheLoopOfItsSum) {
+  const auto loss = [](const std::string& numerics) {
+    return program_of(R"({"facet": 1, "name": "p", "numerics": {"reassociate": ")" + numerics + R"("}, "tensors": {)" +
+                      tensor("x", "[1048576]") + R"(}, "inputs": ["x"], "ops": [{"op": "mul", "in": ["x", "x"], "out": "d"},
+      {"op": "reduce_sum", "in": ["d"], "out": "y"}], "outputs": ["y"]})");
+  };
+  const Planned tree = planned(loss("tree"));
+  ASSERT_EQ(tree.groups, 1U);
+  EXPECT_TRUE(has(tree.steps(), "fuse")) << tree.steps();
+  EXPECT_TRUE(has(tree.steps(), R"({"do": "contract", "array": "d"})")) << tree.steps();
+  EXPECT_TRUE(has(tree.steps(), "parallelize")) << tree.steps();
+  EXPECT_EQ(planned(loss("strict")).groups, 2U);
+}
+
+}  // namespace
+}  // namespace facet

@@ -26,6 +26,7 @@ constexpr double kPlanningShare = 0.45;
 void plan_group(GroupPlanner& planner) {
   if (planner.options().target.rfind("cuda", 0) == 0) {
     plan_fusion(planner);
+    plan_gpu_time_tiles(planner);
     plan_gpu_order(planner);
     plan_gpu_nests(planner);
     const std::vector<GpuTiles> tiles = plan_gpu_tiles(planner);

@@ -68,16 +68,17 @@ std::optional<std::vector<Step>> better_original_order(const Schedule& original,
 void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: cache and register tiles, packing
 void plan_fusion(GroupPlanner& planner);        // neighbouring nests along their data flow
 void plan_contraction_of_arrays(GroupPlanner& planner);
-void plan_time_tiles(GroupPlanner& planner);   // stencils: tiles over time in wavefronts
-void plan_bands(GroupPlanner& planner);        // factorizations: permutable bands in tiles
-void plan_pivots(GroupPlanner& planner);       // in place around one row and column: cut there
-void plan_recurrences(GroupPlanner& planner);  // several rows or columns of a recurrence at once
-void plan_vectors(GroupPlanner& planner);      // one vector loop a statement
-void plan_windows(GroupPlanner& planner);      // before that: vector loops around short reductions
-void plan_threads(GroupPlanner& planner);      // one parallel loop a nest
-void plan_streams(GroupPlanner& planner);      // results larger than the caches go past them
-void plan_gpu_order(GroupPlanner& planner);    // parallel loops outermost, nests apart that have some of their own
-void plan_gpu_memory(GroupPlanner& planner);   // intermediates computed again, or in an output's memory
-void plan_gpu_nests(GroupPlanner& planner);    // nests whose outer loop is sequential: taken apart or rescheduled
+void plan_time_tiles(GroupPlanner& planner);      // stencils: tiles over time in wavefronts
+void plan_bands(GroupPlanner& planner);           // factorizations: permutable bands in tiles
+void plan_pivots(GroupPlanner& planner);          // in place around one row and column: cut there
+void plan_recurrences(GroupPlanner& planner);     // several rows or columns of a recurrence at once
+void plan_vectors(GroupPlanner& planner);         // one vector loop a statement
+void plan_windows(GroupPlanner& planner);         // before that: vector loops around short reductions
+void plan_threads(GroupPlanner& planner);         // one parallel loop a nest
+void plan_streams(GroupPlanner& planner);         // results larger than the caches go past them
+void plan_gpu_time_tiles(GroupPlanner& planner);  // stencils: hexagons over time, a front of blocks at once
+void plan_gpu_order(GroupPlanner& planner);       // parallel loops outermost, nests apart that have some of their own
+void plan_gpu_memory(GroupPlanner& planner);      // intermediates computed again, or in an output's memory
+void plan_gpu_nests(GroupPlanner& planner);       // nests whose outer loop is sequential: taken apart or rescheduled
 
 }  // namespace facet

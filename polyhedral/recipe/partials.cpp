@@ -32,6 +32,15 @@ bool mentions(const std::vector<ExprPtr>& subscripts, const std::string& name) {
   return std::any_of(subscripts.begin(), subscripts.end(), [&](const ExprPtr& e) { return mentions_index(e, name); });
 }
 
+// Does an operand of the sum lie along the result, a term's neighbours in other lines?
+bool lies_along(const Statement& s, const std::string& result, const std::string& sum) {
+  bool along = false;
+  walk(s.value, [&](const Expr& e) {
+    along = along || (e.op == Op::kRead && mentions(e.args, sum) && Model::stride(e.args, result) == Model::Stride::kUnit);
+  });
+  return along;
+}
+
 class Parts {
  public:
   Parts(const Schedule& plain, int s, const ScheduleOptions& options)
@@ -97,11 +106,7 @@ class Parts {
     for (const Contraction& c : recognise_contractions(st_, s_, model_))
       if (!c.m.empty() && !c.n.empty()) return false;  // register tiles, with splits of their own
     const ExprPtr last = st_.subscripts.empty() ? nullptr : st_.subscripts.back();
-    bool columns = false;
-    if (last && last->op == Op::kIndex)
-      walk(st_.value, [&](const Expr& e) {
-        columns = columns || (e.op == Op::kRead && Model::stride(e.args, last->name) == Model::Stride::kUnit);
-      });
+    const bool columns = last && last->op == Op::kIndex && lies_along(st_, last->name, index_);
     if (!columns) return elements_ < threads_;
     return elements_ * static_cast<double>(size_bytes(st_.value->type)) < kLeastBytes * threads_;
   }
@@ -192,9 +197,7 @@ void plan_parts(GroupPlanner& planner) {
     while (part && at < loops.size() && walked_iterator(schedule, *loops[at], s) != part->index) ++at;
     if (!part || at == 0 || at == loops.size()) continue;
     const std::string lanes = walked_iterator(schedule, *loops[at - 1], s);
-    bool along = false;
-    walk(st.value,
-         [&](const Expr& e) { along = along || (e.op == Op::kRead && Model::stride(e.args, lanes) == Model::Stride::kUnit); });
+    const bool along = lies_along(st, lanes, part->index);
     const Model model = planner.model();
     double outside = 1;
     for (std::size_t k = 0; k < at; ++k) outside *= model.trips(*loops[k], s);

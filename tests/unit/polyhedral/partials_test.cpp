@@ -66,6 +66,14 @@ TEST(Partials, RowsAreSharedOutAsTheyAre) {
   EXPECT_TRUE(has(steps, "parallelize")) << steps;
 }
 
+// One mean a row: it lies along the results, but what is summed up lies along the rows.
+TEST(Partials, RowsBesideAVectorAreSharedOutAsTheyAre) {
+  const Program p = program_of(R"J({"facet": 1, "name": "p", "tensors": {)J" + tensor("x", "[1024, 4096]") + ", " +
+                               tensor("m", "[1024]") + R"J(}, "inputs": ["x", "m"], "ops": [{"op": "compute",
+    "in": ["x", "m"], "out": "y", "def": ["y[i] = sum[j]((x[i, j] - m[i]) * (x[i, j] - m[i]))"]}], "outputs": ["y"]})J");
+  EXPECT_FALSE(has(planned(p).steps(), "rfactor")) << planned(p).steps();
+}
+
 // Few columns: rows go to the threads, each thread's along memory.
 TEST(Partials, ColumnsAreSummedAlongTheirRows) {
   const Program p = sum_of("[65536, 32]", R"("reduce_sum")", R"(, "attrs": {"axes": [0]})");

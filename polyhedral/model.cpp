@@ -96,8 +96,14 @@ std::optional<std::int64_t> Model::step(const ExprPtr& subscript, const std::str
 double Model::array_bytes(const std::string& array) const {
   const Array& a = schedule_.scop->arrays.at(array);
   double n = static_cast<double>(size_bytes(a.dtype));
-  for (const ExprPtr& e : a.extents) n *= static_cast<double>(evaluate_index(e, sizes_));
+  for (const ExprPtr& e : a.extents) n *= value(e).value_or(1);  // no memory of its own then
   return n;
+}
+
+std::optional<double> Model::value(const ExprPtr& extent) const {
+  bool known = true;
+  walk(extent, [&](const Expr& e) { known = known && (e.op != Op::kIndex || sizes_.count(e.name)); });
+  return known ? std::optional(static_cast<double>(evaluate_index(extent, sizes_))) : std::nullopt;
 }
 
 }  // namespace facet

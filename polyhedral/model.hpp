@@ -40,6 +40,8 @@ class Model {
   static std::optional<std::int64_t> step(const ExprPtr& subscript, const std::string& name);
 
   double array_bytes(const std::string& array) const;
+  // An extent at the typical sizes; nullopt where it changes with an index (scalars of a triangular block).
+  std::optional<double> value(const ExprPtr& extent) const;
   const SymbolValues& sizes() const { return sizes_; }
 
  private:

@@ -37,6 +37,7 @@ constexpr double kLine = 64;
 constexpr double kCyclesPerUs = 3000;                     // 3 GHz where nothing was measured
 constexpr double kFmaLatency = 4;                         // cycles (Zen 4, Intel cores since 2015)
 constexpr double kL2 = 64e3, kL3 = 24e3, kMemory = 12e3;  // bytes a us and core where the machine does not say
+constexpr double kAnyExtent = 1e18;                       // what is touched is smaller
 constexpr double kLoopCycles = 1;                         // counting and branching of one iteration
 
 // One access: its buffer, linear coefficients by dimension and iterator, constants.
@@ -170,12 +171,12 @@ class Predictor {
   // The buffer and its extents under the storage maps.
   void resolve(int s, LinearAccess* a) const {
     if (const auto it = schedule_.scop->arrays.find(a->array); it != schedule_.scop->arrays.end())
-      for (const ExprPtr& e : it->second.extents) a->extents.push_back(static_cast<double>(evaluate_index(e, model_.sizes())));
+      for (const ExprPtr& e : it->second.extents) a->extents.push_back(model_.value(e).value_or(kAnyExtent));
     const StorageMap* m = schedule_.storage_of(s, a->array);
     if (!m) return;
     a->array = "." + m->buffer;  // not to be taken for the array
     a->extents.clear();
-    for (const ExprPtr& e : m->sizes) a->extents.push_back(static_cast<double>(evaluate_index(e, model_.sizes())));
+    for (const ExprPtr& e : m->sizes) a->extents.push_back(model_.value(e).value_or(kAnyExtent));
     if (m->sizes.empty()) a->coefficients.clear();
   }
 
@@ -183,7 +184,7 @@ class Predictor {
   static double lines_of(const LinearAccess& a, const std::vector<double>& widths) {
     double rows = 1, row = 1;
     for (std::size_t d = 0; d < a.coefficients.size(); ++d) {
-      const double extent = d < a.extents.size() ? a.extents[d] : 1e18;
+      const double extent = d < a.extents.size() ? a.extents[d] : kAnyExtent;
       double span = extent;
       if (a.coefficients[d].size() == widths.size()) {
         span = 1;

@@ -70,6 +70,7 @@ class Mapper {
         planner_.attempt_all(t.steps, "gpu", t.subject, t.why);
         return;
       }
+    if (is_mapped(node)) return;
     GpuNest nest(planner_, node);
     if (!nest.known()) return planner_.decline("gpu", nest.subject(), "the budget is used up: one thread");
     if (nest.chain().empty()) {

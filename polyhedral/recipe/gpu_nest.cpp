@@ -90,6 +90,12 @@ std::size_t GpuNest::parallel_depth(const TreePtr& tree) const {
   return n;
 }
 
+bool is_mapped(const TreePtr& tree) {
+  bool mapped = false;
+  for_each_loop(tree, [&](const Tree& l) { mapped = mapped || l.mark.kind == LoopKind::kMapped; });
+  return mapped;
+}
+
 double GpuNest::coalesced(const Tree& loop) const {
   double total = 0;
   for (const int s : statements_of(body_)) {

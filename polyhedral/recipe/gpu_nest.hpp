@@ -84,6 +84,9 @@ class GpuNest {
   bool known_ = false;
 };
 
+// Has a policy mapped loops of it already?
+bool is_mapped(const TreePtr& tree);
+
 // Is this fusion a loss on a GPU? Each nest wants all its parallel loops on the grid: "" or the reason. `fused`: the loop that
 // now holds both.
 std::string gpu_fusion_loss(const GroupPlanner& planner, const Schedule& fused, int loop);

@@ -51,7 +51,7 @@ class Nests {
 
   void improve(int statement) {
     const TreePtr node = nest_around(planner_.schedule(), statement);
-    if (node->kind != Tree::Kind::kLoop) return;
+    if (node->kind != Tree::Kind::kLoop || is_mapped(node)) return;
     const GpuNest nest(planner_, node);
     if (!nest.known() || !nest.chain().empty() || nest.single_reduction()) return;
     const std::string subject = nest.subject();

@@ -23,6 +23,7 @@ class Orderer {
     if (node->kind == Tree::Kind::kLeaf) return false;
     if (node->kind == Tree::Kind::kSequence)
       return std::any_of(node->children.begin(), node->children.end(), [&](const TreePtr& c) { return change(c); });
+    if (is_mapped(node)) return false;
     const GpuNest nest(planner_, node);
     if (!nest.known()) return false;
     if (interchanged(nest, node) || distributed(nest)) return true;

@@ -273,7 +273,7 @@ class ProductPlan {
 void plan(GroupPlanner& planner, const TreePtr& node, std::vector<GpuTiles>* all) {
   if (node->kind == Tree::Kind::kSequence)
     for (const TreePtr& c : node->children) plan(planner, c, all);
-  if (node->kind != Tree::Kind::kLoop) return;
+  if (node->kind != Tree::Kind::kLoop || is_mapped(node)) return;
   const GpuNest nest(planner, node);
   if (!nest.known()) return;
   if (nest.chain().empty()) return plan(planner, node->children[0], all);

@@ -62,6 +62,10 @@ bool GroupPlanner::attempt_all(const std::vector<Step>& steps, const std::string
   return false;
 }
 
+void GroupPlanner::note(const std::string& kind, const std::string& subject, const std::string& what) {
+  ledger_.push_back({kind, subject, true, what, schedule_.scop->name, 0});
+}
+
 void GroupPlanner::decline(const std::string& kind, const std::string& subject, const std::string& why) {
   ledger_.push_back({kind, subject, false, why, schedule_.scop->name, 0});
 }

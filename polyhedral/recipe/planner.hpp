@@ -31,7 +31,8 @@ class GroupPlanner {
   bool attempt(const Step& step, const std::string& kind, const std::string& subject, const std::string& why);
   // Several steps as one decision: all or none.
   bool attempt_all(const std::vector<Step>& steps, const std::string& kind, const std::string& subject, const std::string& why);
-  // A decision against a step.
+  // What was found, for the ledger; a decision against a step.
+  void note(const std::string& kind, const std::string& subject, const std::string& what);
   void decline(const std::string& kind, const std::string& subject, const std::string& why);
 
   const Schedule& schedule() const { return schedule_; }
@@ -59,20 +60,25 @@ double threads_pay_us(const ScheduleOptions& options);
 // The rewrites of a group, whose plain schedule (without dependences) this is.
 std::vector<Step> plan_rewrites(const Schedule& plain, const ScheduleOptions& options, const Budget& budget, Ledger& ledger);
 
+// The steps of the original order, marks alone, where that is predicted to be clearly faster than what was planned for the same
+// schedule; tells the ledger both costs.
+std::optional<std::vector<Step>> better_original_order(const Schedule& original, GroupPlanner& planned);
+
 // Policies: each reads the planner's schedule and attempts steps.
 void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: cache and register tiles, packing
 void plan_fusion(GroupPlanner& planner);        // neighbouring nests along their data flow
 void plan_contraction_of_arrays(GroupPlanner& planner);
-void plan_time_tiles(GroupPlanner& planner);   // stencils: tiles over time in wavefronts
-void plan_bands(GroupPlanner& planner);        // factorizations: permutable bands in tiles
-void plan_pivots(GroupPlanner& planner);       // in place around one row and column: cut there
-void plan_recurrences(GroupPlanner& planner);  // several rows or columns of a recurrence at once
-void plan_vectors(GroupPlanner& planner);      // one vector loop a statement
-void plan_windows(GroupPlanner& planner);      // before that: vector loops around short reductions
-void plan_threads(GroupPlanner& planner);      // one parallel loop a nest
-void plan_streams(GroupPlanner& planner);      // results larger than the caches go past them
-void plan_gpu_order(GroupPlanner& planner);    // parallel loops outermost, nests apart that have some of their own
-void plan_gpu_memory(GroupPlanner& planner);   // intermediates computed again, or in an output's memory
-void plan_gpu_nests(GroupPlanner& planner);    // nests whose outer loop is sequential: taken apart or rescheduled
+void plan_time_tiles(GroupPlanner& planner);      // stencils: tiles over time in wavefronts
+void plan_bands(GroupPlanner& planner);           // factorizations: permutable bands in tiles
+void plan_pivots(GroupPlanner& planner);          // in place around one row and column: cut there
+void plan_recurrences(GroupPlanner& planner);     // several rows or columns of a recurrence at once
+void plan_vectors(GroupPlanner& planner);         // one vector loop a statement
+void plan_windows(GroupPlanner& planner);         // before that: vector loops around short reductions
+void plan_threads(GroupPlanner& planner);         // one parallel loop a nest
+void plan_streams(GroupPlanner& planner);         // results larger than the caches go past them
+void plan_gpu_time_tiles(GroupPlanner& planner);  // stencils: hexagons over time, a front of blocks at once
+void plan_gpu_order(GroupPlanner& planner);       // parallel loops outermost, nests apart that have some of their own
+void plan_gpu_memory(GroupPlanner& planner);      // intermediates computed again, or in an output's memory
+void plan_gpu_nests(GroupPlanner& planner);       // nests whose outer loop is sequential: taken apart or rescheduled
 
 }  // namespace facet

@@ -304,7 +304,7 @@ class StepMaker {
     step.arguments["time"] = text(name_for(view_.statement(at->loop->statements[0]), at->loop->id));
     step.arguments["statements"] = texts(names);
     step.arguments["loops"] = Argument{std::move(loops)};
-    std::vector<std::int64_t> sizes{1 + random_.below(3), 2 + random_.below(9)};
+    std::vector<std::int64_t> sizes{1 + random_.below(3), 6 + random_.below(12)};
     if (depth > 1) sizes.push_back(1 + random_.below(5));
     step.arguments["sizes"] = numbers(sizes);
     const TrialStatement& first = view_.statement(at->loop->statements[0]);

@@ -1,0 +1,80 @@
+// The policy of hexagons over time on a GPU: what it chooses by its model, and that decision and reason follow the machine.
+#include "polyhedral/recipe/gpu_time_tiles.hpp"
+
+#include "tests/unit/polyhedral/program_support.hpp"
+
+namespace facet {
+namespace {
+
+const char* const kJacobi =
+    " for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++) B[i][j] = A[i-1][j] + A[i+1][j] + A[i][j-1] + A[i][j+1];"
+    " for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++) A[i][j] = B[i-1][j] + B[i+1][j];";
+
+struct Planned {
+  std::vector<Step> steps;
+  std::vector<LedgerEntry> decisions;
+  int count(const std::string& verb) const {
+    return static_cast<int>(std::count_if(steps.begin(), steps.end(), [&](const Step& s) { return s.verb == verb; }));
+  }
+};
+
+Planned planned(const std::string& body, int n, const GpuMachine& gpu = {}) {
+  const Program p =
+      program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 4, "max": 100000, "default": )" + std::to_string(n) +
+                 R"(}, "T": {"min": 1, "max": 10000, "default": 500}},
+    "tensors": {"A": {"dtype": "f32", "shape": ["N", "N"]}, "B": {"dtype": "f32", "shape": ["N", "N"]}}, "inputs": ["A", "B"],
+    "ops": [{"op": "loops", "in": ["N", "T"], "inout": ["A", "B"], "code": "for (int t = 0; t < T; t++) {)" +
+                 body + R"(}"}], "outputs": ["A", "B"]})");
+  ScheduleOptions options;
+  options.target = "cuda";
+  options.machine.gpu = gpu;
+  Ledger ledger;
+  const Result<Recipe> recipe = plan(p, Recipe{}, options, ledger);
+  EXPECT_TRUE(recipe.ok());
+  Planned result;
+  if (recipe) result.steps = recipe->variants[0].groups.back().steps;
+  for (const LedgerEntry& e : ledger)
+    if (e.kind == "time tiles") result.decisions.push_back(e);
+  return result;
+}
+
+TEST(GpuTimeTilePolicy, LargeArraysAreTiledOverTime) {
+  const Planned made = planned(kJacobi, 8000);
+  ASSERT_EQ(made.decisions.size(), 1u);
+  EXPECT_TRUE(made.decisions[0].done) << made.decisions[0].reason;
+  EXPECT_NE(made.decisions[0].reason.find("us step by step"), std::string::npos) << made.decisions[0].reason;
+  EXPECT_EQ(made.count("hexagons"), 1);
+  EXPECT_EQ(made.count("map_gpu"), 3);  // a grid, two nests of its blocks
+}
+
+// A memory that is no bottleneck needs no tiles, a single multiprocessor has no use for a front of them: the same program,
+// other decisions, and the reason names the times that they come from.
+TEST(GpuTimeTilePolicy, DecisionAndReasonFollowTheMachine) {
+  GpuMachine fast;
+  fast.copy_gb_s = 200000;
+  const Planned here = planned(kJacobi, 8000), there = planned(kJacobi, 8000, fast);
+  ASSERT_EQ(there.decisions.size(), 1u);
+  EXPECT_FALSE(there.decisions[0].done) << there.decisions[0].reason;
+  EXPECT_EQ(there.count("hexagons"), 0);
+  EXPECT_NE(there.decisions[0].reason, here.decisions[0].reason);
+  EXPECT_NE(there.decisions[0].reason.find("no gain"), std::string::npos) << there.decisions[0].reason;
+  GpuMachine small;
+  small.multiprocessors = 2;
+  EXPECT_EQ(planned(kJacobi, 8000, small).count("hexagons"), 0);
+}
+
+TEST(GpuTimeTilePolicy, DeclinesWhatHasNoSlopes) {
+  const Planned transposed = planned(
+      " for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) B[i][j] = A[j][i];"
+      " for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) A[i][j] = B[i][j];",
+      8000);
+  ASSERT_EQ(transposed.decisions.size(), 1u);
+  EXPECT_FALSE(transposed.decisions[0].done);
+  EXPECT_NE(transposed.decisions[0].reason.find("without bound"), std::string::npos) << transposed.decisions[0].reason;
+  // In place along its rows, and a loop that is none over time: not this policy's business.
+  EXPECT_TRUE(planned(" for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++) A[i][j] = A[i][j-1] + A[i+1][j];", 800)
+                  .decisions.empty());
+}
+
+}  // namespace
+}  // namespace facet

@@ -1,4 +1,4 @@
-// Policy: the stages of a Winograd convolution in one nest, and whether the rewrite pays at all.
+// Policy: the stages of a Winograd convolution in one nest.
 //
 //     filter = G w G'  for each channel (threads)           input = B' x B  for blocks of 16 channels (threads)
 //     for rows of tiles (threads)                           for blocks of filters (threads)
@@ -10,9 +10,6 @@
 // tiles: where these fit into half of that cache. The second reads all transformed windows for each block of filters, which it
 // makes itself, once. Lanes are channels and filters in every stage; x and w are turned for that, and y is turned back, square
 // by square in registers.
-//
-// The estimate counts multiply-adds and what the stages make, element by element: kElementCycles is 56^2 64 filters on two
-// Sapphire Rapids cores (0.289 ms, of which 0.13 are products; the direct form took 0.68).
 #include <algorithm>
 #include <cmath>
 
@@ -27,12 +24,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr double kElementCycles = 0.7;  // an element of any stage
-constexpr double kPeakShare = 0.85;     // of the multiply-adds' rate, in the products
-constexpr double kDirectShare = 0.75;   // in the sum as it is
-constexpr double kGhz = 3;              // where the machine's rate is not measured
-constexpr double kGain = 1.15;          // the least that pays for other rounding
 constexpr std::int64_t kChannelBlock = 16;
+constexpr std::int64_t kTurned = 8;  // channels
 
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -204,10 +197,17 @@ class WinogradPlan {
     parallel(stages_.x, l[l.size() - 3]);
   }
 
+  // Channels of a block, two lines of the cache when its rows stay in half of the first one and every thread gets some.
+  std::int64_t channel_block(bool rows_outside) const {
+    const std::int64_t two = 2 * kChannelBlock;
+    const CpuMachine& cpu = planner_.options().machine.cpu;
+    const double l1 = cpu.caches.empty() ? 32768 : static_cast<double>(cpu.caches[0].size_bytes);
+    const double rows = std::sqrt(size_.points) * (static_cast<double>(m_) * size_.tiles_x + 2) * static_cast<double>(two);
+    const bool fits = rows * size_.element <= l1 / 2;
+    return fits && (rows_outside || size_.channels >= static_cast<double>(2 * two * planner_.threads())) ? two : kChannelBlock;
+  }
+
   // B' x B for rows of tiles, or channel blocks of them; inside, a block of channels at a time.
-  struct InputLoops {
-    std::string v, c, a, ty;
-  };
   void input_blocks(bool rows_outside) {
     const std::size_t n = lead_input_.size();
     const std::string ry = of(stages_.rows, 1 + n), rv = of(stages_.rows, 2 + n), rc = last(stages_.rows),
@@ -215,8 +215,9 @@ class WinogradPlan {
     const std::string iy = of(stages_.input, 2 + n), ix = of(stages_.input, 3 + n), ic = last(stages_.input),
                       ia = of(stages_.input, 0), ib = of(stages_.input, 1);
     const Names lr = lead_of(stages_.rows, 1), li = lead_of(stages_.input, 2), block{"cr"};
-    tile(stages_.rows, rc, kChannelBlock, "cr");
-    tile(stages_.input, ic, kChannelBlock, "cr");
+    const std::int64_t channels = channel_block(rows_outside);
+    tile(stages_.rows, rc, channels, "cr");
+    tile(stages_.input, ic, channels, "cr");
     const auto outer = [&](const Names& lead, const std::string& y) {
       return rows_outside ? lead + Names{y} + block : block + lead + Names{y};
     };
@@ -240,12 +241,18 @@ class WinogradPlan {
       tile(stages_.w, wk, kernel_block_, "kt");
       tile(stages_.filter_rows, rk, kernel_block_, "kt");
       tile(stages_.filter, fk, kernel_block_, "kt");
-      order(stages_.w, around + Names{wc, of(stages_.w, 1), of(stages_.w, 2), wk});
     }
+    // Squares of several channels' taps are turned at once: nine columns are one too many for one square.
+    tile(stages_.w, wc, kTurned, "ct");
+    tile(stages_.filter_rows, rc, kTurned, "ct");
+    tile(stages_.filter, fc, kTurned, "ct");
+    around.push_back("ct");
+    order(stages_.w, around + Names{wc, of(stages_.w, 1), of(stages_.w, 2), wk});
     order(stages_.filter_rows, around + Names{rc, rs, rk, ra});
     order(stages_.filter, around + Names{fc, fa, fk, fb});
-    fuse({{stages_.w, around + Names{wc}}, {stages_.filter_rows, around + Names{rc}}, {stages_.filter, around + Names{fc}}});
-    contract(stages_.w, stages_.w, wc);
+    fuse({{stages_.filter_rows, around + Names{rc}}, {stages_.filter, around + Names{fc}}});
+    fuse({{stages_.w, around}, {stages_.filter, around}});
+    contract(stages_.w, stages_.w, "ct");
     contract(stages_.filter_rows, stages_.filter_rows, rc);
     lanes(stages_.filter_rows, rk, ra);
     lanes(stages_.filter, fk, fb);
@@ -305,7 +312,7 @@ class WinogradPlan {
     const std::size_t n = lead_input_.size();
     turn_input();
     filter_blocks(false);
-    parallel(stages_.filter, of(stages_.filter, 2));
+    parallel(stages_.filter, "ct");
     input_blocks(true);
     tile_apart(stages_.products, t_, tiles_x_, "tt");
     product_tiles(lead_products_ + Names{"tt"});
@@ -337,13 +344,6 @@ class WinogradPlan {
   }
 };
 
-double peak_flops_per_us(const GroupPlanner& planner, double element) {
-  const CpuMachine& cpu = planner.options().machine.cpu;
-  const double measured = cpu.peak_f32_gflop_s * 4 / element;
-  const double counted = 2 * kGhz * cpu.fma_per_cycle * static_cast<double>(cpu.vector_bytes) / element;
-  return 1000 * (measured > 0 ? measured : counted) * planner.threads();
-}
-
 }  // namespace
 
 bool plan_winograd(GroupPlanner& planner) {
@@ -351,47 +351,6 @@ bool plan_winograd(GroupPlanner& planner) {
   for (const int s : statements_of(planner.schedule().tree))
     if (WinogradPlan::is_products(planner.schedule().statement(s).name)) all = WinogradPlan(planner, s).run() && all;
   return all;
-}
-
-std::int64_t winograd_tile(const GroupPlanner& planner, int statement) {
-  std::string why;
-  const Scop& scop = *planner.schedule().scop;
-  if (scop.reassociate != Numerics::Reassociate::kFree) return 0;
-  const std::optional<WindowProduct> found = window_product(scop, statement, &why);
-  if (!found) return 0;
-  const Statement& s = planner.schedule().statement(statement);
-  const Model model = planner.model();
-  double outputs = 1, channels = 1, batch = 1, place = 1, filters = 1;
-  for (std::size_t at = 0; at < s.iterators.size(); ++at) {
-    const std::string& name = s.iterators[at];
-    const double extent = model.extent(statement, at);
-    if (name == found->tap[0] || name == found->tap[1]) continue;
-    const bool output = mentions_index(s.subscripts, name);
-    (!output                                              ? channels
-     : name == found->lanes                               ? filters
-     : name == found->place[0] || name == found->place[1] ? place
-                                                          : batch) *= extent;
-    if (output) outputs *= extent;
-  }
-  const double element = static_cast<double>(size_bytes(s.value->type)), flops = peak_flops_per_us(planner, element);
-  const double cycle = kElementCycles / (1000 * kGhz) / planner.threads();  // us an element
-  double best = 2 * 9 * outputs * channels / (flops * kDirectShare) / kGain;
-  std::int64_t chosen = 0;
-  for (const std::int64_t m : {2, 4}) {
-    const auto up = [&](int k) {
-      const auto at =
-          std::find(s.iterators.begin(), s.iterators.end(), found->place[static_cast<std::size_t>(k)]) - s.iterators.begin();
-      return std::ceil(model.extent(statement, static_cast<std::size_t>(at)) / static_cast<double>(m));
-    };
-    const double tiles = batch * up(0) * up(1), points = static_cast<double>((m + 2) * (m + 2));
-    const double elements = points * (tiles * (channels + filters) + channels * filters) + 9 * channels * filters +
-                            batch * place * (channels + filters);
-    const double us = 2 * points * tiles * channels * filters / (flops * kPeakShare) + elements * cycle;
-    if (us >= best) continue;
-    best = us;
-    chosen = m;
-  }
-  return chosen;
 }
 
 }  // namespace facet

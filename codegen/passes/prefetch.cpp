@@ -8,8 +8,9 @@
 //
 // A loop that stores nothing computes in named values; the vector stores that follow it in its block, in loops or not, then
 // all miss at once: rows of a tile lie far apart, which no hardware prefetcher foresees. Their places are asked for before the
-// loop. Only arrays of the caller and of the workspace, and only places known before the loop. A prefetch never faults and
-// changes nothing, so it needs no proof. On two cores of a Sapphire Rapids a product of 1024 cubed gained 14 %.
+// loop. Only arrays of the caller and of the workspace, only places known before the loop, and of an if those of its first
+// branch. A prefetch never faults and changes nothing, so it needs no proof. On two cores of a Sapphire Rapids a product of
+// 1024 cubed gained 14 %.
 //
 // The loop itself walks panels that the program packed, whole lines an iteration and each once: they are asked for some
 // iterations ahead, beyond the panel's end too, where the next one begins: panels come from L3, and the hardware's prefetcher
@@ -146,11 +147,23 @@ class Prefetching {
     for (std::size_t i = first; i < block.size(); ++i) {
       const For* f = as<For>(block[i]);
       if (f && !stores(f->body)) break;
-      const LoopPtr place = place_of(block[i], later);
-      if (place) out.push_back(place);
+      add_places(block[i], later, out);
       for (const std::string& name : introduced_names({block[i]})) later.insert(name);
     }
     return count_places(out) <= kMostPlaces ? out : LoopList{};
+  }
+
+  // Of an if, what its first branch stores: that of whole tiles.
+  void add_places(const LoopPtr& node, const std::set<std::string>& later, LoopList& out) const {
+    if (const If* f = as<If>(node)) {
+      std::set<std::string> inside = later;
+      for (const LoopPtr& n : f->then) {
+        add_places(n, inside, out);
+        for (const std::string& name : introduced_names({n})) inside.insert(name);
+      }
+      return;
+    }
+    if (const LoopPtr place = place_of(node, later)) out.push_back(place);
   }
 
   // The node's stores as prefetches, with the loops around them; null where it has none.

@@ -64,7 +64,8 @@ class ContractionPlan {
       return planner_.decline(
           "tile", subject,
           "too small for a register tile: m " + text(size_.m) + ", n " + text(size_.n) + ", k " + text(size_.k));
-    walk_ = choose_walk(cpu(), bytes_, size_, tile_, row_bytes(c_, *now().scop, planner_.model()), planner_.threads());
+    walk_ = choose_walk(cpu(), bytes_, size_, tile_, stride_bytes(*c_.b, c_.k.back(), *now().scop, planner_.model()),
+                        planner_.threads());
     computed_here_ = walk_.k_block == 0 && has_plain_nest(now(), statement_);
     if (computed_here_) join_consumers();
     choose_order();
@@ -333,7 +334,8 @@ class ContractionPlan {
       } else {
         mark_lanes(s, tile_.lanes);
       }
-      if (!computes) continue;
+      // What only carries the tile to memory takes it from its registers.
+      if (!computes && (c_.across || st.kind != StatementKind::kCopy)) continue;
       const std::vector<TreePtr> loops = loops_around(now().tree, s);
       const TreePtr rows = loops[loops.size() - 2];
       planner_.attempt(make_step("unroll", {{"statement", arg(now().statement(s).name)}, {"loop", arg(rows->names.at(s))}}),

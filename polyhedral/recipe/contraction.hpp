@@ -79,8 +79,8 @@ struct ContractionWalk {
 // Does the nest that holds the statement have shared loops that walk exactly C: { init; for k S } and nothing else?
 bool has_plain_nest(const Schedule& schedule, int statement);
 
-// The bytes from one iteration of the reduction's innermost loop to the next in B.
-double row_bytes(const Contraction& c, const Scop& scop, const Model& model);
+// The bytes from one iteration of the loop to the next in the read's array; that of one element where nothing says more.
+double stride_bytes(const Expr& read, const std::string& loop, const Scop& scop, const Model& model);
 
 // The walk of a nest of the loops i, j and the reduction. `row_bytes`: from one k to the next in B.
 ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,

@@ -98,10 +98,20 @@ class Packing {
   const PackedBlock* block() const {
     if (!plain_) return nullptr;
     for (const PackedBlock& b : nest_.blocks)
-      if (b.axis == axis_ && (outside_.empty() || b.whole_lines) &&
+      if (b.axis == axis_ && (walked_outside() == 0 || b.whole_lines) &&
           static_cast<double>(b.size) * b.depth * static_cast<double>(size_bytes(operand_.type)) <= block_bytes())
         return &b;
     return nullptr;
+  }
+
+  // Dimensions of more than one element outside the panels.
+  std::size_t walked_outside() const {
+    const std::vector<ExprPtr>& extents = now().scop->arrays.at(operand_.name).extents;
+    std::size_t count = 0;
+    for (std::size_t d = 0; d < dims_.size(); ++d)
+      count += std::count(outside_.begin(), outside_.end(), dims_[d]) > 0 &&
+               evaluate_index(extents[d], planner_.model().sizes()) != 1;
+    return count;
   }
 
   bool of_patches() const { return !plain_ && axis_ == nest_.contraction.i && !nest_.patch_loop.empty(); }
@@ -236,10 +246,11 @@ const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest
 }
 
 // Why A stays where it is: its elements are read one by one, for a line of them all iterations that follow.
-const char* rows_in_place(const PackedNest& nest) {
+const char* rows_in_place(const GroupPlanner& planner, const PackedNest& nest) {
   const Contraction& c = nest.contraction;
   if (c.a->pad) return "";  // its reads ask for their place each time, the copy once
-  if (Model::stride(c.a->args, c.k.back()) == Model::Stride::kUnit) return "read along its lines, element by element";
+  const double apart = stride_bytes(*c.a, c.k.back(), *planner.schedule().scop, planner.model());
+  if (apart <= static_cast<double>(size_bytes(c.a->type))) return "read along its lines, element by element";
   return nest.size.n < 2 * static_cast<double>(nest.tile.nr) ? "too few tiles use its rows to pay for a copy" : "";
 }
 
@@ -259,7 +270,7 @@ void pack_operands(GroupPlanner& planner, const PackedNest& nest) {
     planner.decline("promotion", "array " + operand.name, why_not);
   };
   pack(*c.b, c.j, nest.tile.nr, columns_in_place(planner, nest));
-  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, rows_in_place(nest));
+  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, rows_in_place(planner, nest));
 }
 
 }  // namespace facet

@@ -135,6 +135,13 @@ TEST(ScheduleProgram, PanelsArePackedByTheirUser) {
   EXPECT_NE(scheduled_on_two(product_of(512, 512, 512, true)).find("a.packed"), std::string::npos);
 }
 
+// Few rows: a thread that took rows would fetch all of b, and panels of b would be packed for both (0.63 of a library).
+TEST(ScheduleProgram, FewRowsAreNotSharedOut) {
+  const std::string text = scheduled_on_two(product_of(20, 2577, 1200));
+  EXPECT_NE(text.find("for nt in 0..2 parallel"), std::string::npos) << text;
+  EXPECT_NE(text.find("allocate b.tile"), std::string::npos) << text;
+}
+
 // Few rows and a long reduction whose rows of b lie on pages of their own: blocks of k, so that panels share pages.
 TEST(ScheduleProgram, RowsOnPagesOfTheirOwnCutTheReduction) {
   EXPECT_NE(scheduled_on_two(product_of(64, 4096, 4096)).find("tile of k"), std::string::npos);
@@ -153,6 +160,15 @@ Program convolution_of(const std::string& x, const std::string& w, const std::st
                     R"(}, "w": {"dtype": "f32", "shape": )" + w + R"(}}, "inputs": ["x", "w"],
       "ops": [{"op": "conv", "in": ["x", "w"], "out": "y", "attrs": )" +
                     attributes + R"(}], "outputs": ["y"]})");
+}
+
+// One product over all points, although its result is larger than L2: panels are packed just before use, as its few rows need
+// no more pages than the tables hold; filters, whose last two dimensions have one element, are read where they lie.
+TEST(ScheduleProgram, PointwiseConvolutionsPackPanelsAlone) {
+  const std::string text = scheduled_on_two(convolution_of("[1, 64, 56, 56]", "[256, 64, 1, 1]", "{}"));
+  EXPECT_NE(text.find("allocate x.tile"), std::string::npos) << text;
+  EXPECT_EQ(text.find("packed"), std::string::npos) << text;
+  EXPECT_LT(text.find("for pqr in"), text.find("for mr in")) << text;
 }
 
 // Rows of 7 would fill less than half a vector: the lanes are filters, and the tile is stored across them.

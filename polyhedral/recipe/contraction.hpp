@@ -76,6 +76,9 @@ struct ContractionWalk {
   bool along_rows = false;        // tiles follow each other along C's rows
 };
 
+// So few tiles of rows that B's columns are read in place, row by row a few ahead, if they are contiguous.
+bool few_row_tiles(const ContractionSize& size, const ContractionTile& tile);
+
 // Does the nest that holds the statement have shared loops that walk exactly C: { init; for k S } and nothing else?
 bool has_plain_nest(const Schedule& schedule, int statement);
 

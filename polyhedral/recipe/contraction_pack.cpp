@@ -237,7 +237,7 @@ class Packing {
 const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest) {
   const Contraction& c = nest.contraction;
   if (c.b->pad || Model::stride(c.b->args, c.j) != Model::Stride::kUnit) return "";
-  if (nest.size.m <= 2 * static_cast<double>(nest.tile.mr)) return "too few tiles use its columns to pay for a copy";
+  if (few_row_tiles(nest.size, nest.tile)) return "too few tiles use its columns to pay for a copy";
   const double bytes = planner.model().array_bytes(c.b->name);
   const Names names = dimensions(*c.b);
   const bool plain = !c.b->pad && std::count(names.begin(), names.end(), c.j) > 0;

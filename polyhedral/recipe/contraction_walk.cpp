@@ -12,9 +12,10 @@
 // x 4096 x 64 took a third longer down the columns). With fewer rows panels in L1 are worth more (a 1 x 1 layer of 256 rows: 10
 // %).
 //
-// The reduction is cut where a panel of B and one of A do not fit into L2; and where rows of B lie on pages of their own, more
-// than the tables of addresses hold, so that every panel would look up each of them again: unless C's way from and to its cache
-// for every block of k takes longer than that (64 x 4096 x 4096: 20 % faster in blocks of 256; 2048 cubed is not cut).
+// The reduction is cut where a panel of B and one of A do not fit into L2; where rows of B lie on pages of their own, more
+// than the tables of addresses hold, so that every panel would look up each of them again; and where few row tiles read B in
+// place, which find its rows in L1 then: unless C's way from and to its cache for every block of k takes longer than that (64 x
+// 4096 x 4096: 20 % faster in blocks of 256, 16 x 512 x 4096 25 %; 2048 cubed is not cut).
 #include <algorithm>
 #include <cmath>
 
@@ -28,6 +29,7 @@ constexpr double kL2GbS = 100, kL3GbS = 20;  // of one core, where the machine d
 constexpr double kPeakGflopS = 100;          // f32 of one core, likewise
 constexpr double kNearlyAsGood = 1.02;       // columns for threads, against rows
 constexpr double kTall = 4;                  // rows to columns: from there on A is what threads share out
+constexpr double kFewTiles = 6;              // of rows, for which columns of B need no panels (8 x 32 tiles: equal at 64 rows)
 constexpr std::int64_t kWideBlock = 8;       // panels that pay for A's way from L3
 
 double read_bytes_per_us(const CpuMachine& cpu, std::size_t level, double otherwise) {
@@ -136,14 +138,23 @@ class Walking {
   void cut_reduction() {
     cut_deep();
     const std::int64_t block = in_first_cache();
-    if (!size_.plain() || !walk_.columns || row_bytes_ < static_cast<double>(cpu_.page_bytes) || size_.k < 2.0 * block ||
-        size_.k <= cpu_.tlb_pages)
-      return;
-    const double looked_up = size_.k * tiles(size_.j, tile_.nr) * cpu_.page_walk_ns * 1e-3;
+    if (!size_.plain() || !walk_.columns || size_.k < 2.0 * block) return;
     const double part = rows_ * columns_ * bytes_;
     const double rate = part <= 0.6 * l2_ ? read_bytes_per_us(cpu_, 1, kL2GbS) : read_bytes_per_us(cpu_, 2, kL3GbS);
     const double passes = size_.k / static_cast<double>(block);
-    if (2 * size_.m * size_.n * bytes_ * passes / rate < looked_up) walk_.k_block = block;
+    if (2 * size_.m * size_.n * bytes_ * passes / rate < pages_us() + again_us()) walk_.k_block = block;
+  }
+
+  // Looking up each row of B for every panel, where they are more than the tables hold.
+  double pages_us() const {
+    if (row_bytes_ < static_cast<double>(cpu_.page_bytes) || size_.k <= cpu_.tlb_pages) return 0;
+    return size_.k * tiles(size_.j, tile_.nr) * cpu_.page_walk_ns * 1e-3;
+  }
+
+  // Fetching columns that are read in place from L2 again for every row tile but the first.
+  double again_us() const {
+    if (!few_row_tiles(size_, tile_)) return 0;
+    return (tiles(size_.m, tile_.mr) - 1) * size_.k * size_.n * bytes_ / read_bytes_per_us(cpu_, 1, kL2GbS);
   }
 
   // Rows of a panel of B that fill L1: the row tiles that meet them follow at once.
@@ -159,6 +170,10 @@ class Walking {
 ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
                             const ContractionTile& tile, double row_bytes, int threads) {
   return Walking(cpu, element_bytes, size, tile, row_bytes, threads).run();
+}
+
+bool few_row_tiles(const ContractionSize& size, const ContractionTile& tile) {
+  return size.m <= kFewTiles * static_cast<double>(tile.mr);
 }
 
 std::int64_t second_cache_bytes(const CpuMachine& cpu) { return cpu.caches.size() > 1 ? cpu.caches[1].size_bytes : 1 << 20; }

@@ -47,7 +47,8 @@ class ContractionPlan {
       : planner_(planner), statement_(statement), name_(now().statement(statement).name) {
     bytes_ = size_bytes(now().statement(statement).value->type);
     for (const Contraction& choice : choices) {
-      const ContractionSize size = size_of(choice, now().statement(statement), planner_.model());
+      ContractionSize size = size_of(choice, now().statement(statement), planner_.model());
+      size.prepared = now().scop->arrays.at(choice.b->name).constant;
       const ContractionTile tile = choose_tile(cpu(), bytes_, size, access_of(choice), planner_.threads());
       // Across only where that gains: among equals, whole lines are stored.
       if (tile.rate * (choice.across ? 1 : kAlong) <= tile_.rate * (c_.across ? 1 : kAlong)) continue;
@@ -148,7 +149,8 @@ class ContractionPlan {
   // The loop for the threads comes first: in a plain nest blocks of i or j, else an outer loop of the larger side.
   void choose_order() {
     const std::string line = line_loop(c_);
-    if (!line.empty() && bytes_of_lines() <= 0.75 * static_cast<double>(second_cache_bytes(cpu()))) return order_by_lines(line);
+    if (!line.empty() && !size_.prepared && bytes_of_lines() <= 0.75 * static_cast<double>(second_cache_bytes(cpu())))
+      return order_by_lines(line);
     const bool rows = size_.m >= size_.n;
     const Names m_rest = without(c_.m, c_.i), n_rest = without(c_.n, c_.j);
     std::string first = rows ? best_outer(m_rest) : best_outer(n_rest);

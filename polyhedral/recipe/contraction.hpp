@@ -26,7 +26,8 @@ struct ContractionSize {
   double i = 1, j = 1;         // the tile's loops
   double m = 1, n = 1, k = 1;  // all loops of the kind
   double batch = 1;
-  bool even = true;  // no triangle: blocks of a loop are equal work
+  bool even = true;       // no triangle: blocks of a loop are equal work
+  bool prepared = false;  // B is constant: its panels are there before the kernel runs
 
   bool plain() const { return m <= i && n <= j && batch <= 1; }  // i, j and the reduction only
 };

@@ -1,6 +1,7 @@
 // Policy: the operands of a register-tiled nest in panels, so that the tile reads both along one line.
 //
 //     A whole operand, before the nest, on threads            B.packed.copy;  for jt .. { .. B_packed .. }
+//     a constant one: the same, which then runs in prepare
 //     the block of one thread's iteration, in its own L2      for jt { B.tile.copy;  .. B_tile .. }
 //
 // The second form takes the operand of which the blocks of a loop use each their own part: what is written once and read soon
@@ -67,12 +68,15 @@ class Packing {
   }
 
   void run() {
-    at_ = of_patches() ? nest_.patch_loop : block() ? block()->loop : "";
+    const bool constant = now().scop->arrays.at(operand_.name).constant;
+    at_ = constant ? "" : of_patches() ? nest_.patch_loop : block() ? block()->loop : "";
     if (!at_.empty() && !fits(promotion())) at_ = "";
     lines_ = !at_.empty() && !of_patches() && block()->whole_lines;
     const std::string why =
         (!plain_ ? "laid out with its padding and room for whole tiles" : "packed in panels of " + std::to_string(panel_)) +
-        (at_.empty() ? "" : ", block by block");
+        (constant      ? ", whole: it is constant"
+         : at_.empty() ? ""
+                       : ", block by block");
     if (!planner_.attempt(promotion(), "promotion", "array " + operand_.name, why)) return;
     copy_ = now().copies.back().name;
     shape();
@@ -237,6 +241,7 @@ class Packing {
 const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest) {
   const Contraction& c = nest.contraction;
   if (c.b->pad || Model::stride(c.b->args, c.j) != Model::Stride::kUnit) return "";
+  if (nest.size.prepared) return "";  // once, before any run
   if (few_row_tiles(nest.size, nest.tile)) return "too few tiles use its columns to pay for a copy";
   const double bytes = planner.model().array_bytes(c.b->name);
   const Names names = dimensions(*c.b);
@@ -251,6 +256,7 @@ const char* rows_in_place(const GroupPlanner& planner, const PackedNest& nest) {
   if (c.a->pad) return "";  // its reads ask for their place each time, the copy once
   const double apart = stride_bytes(*c.a, c.k.back(), *planner.schedule().scop, planner.model());
   if (apart <= static_cast<double>(size_bytes(c.a->type))) return "read along its lines, element by element";
+  if (planner.schedule().scop->arrays.at(c.a->name).constant) return "";
   return nest.size.n < 2 * static_cast<double>(nest.tile.nr) ? "too few tiles use its rows to pay for a copy" : "";
 }
 

@@ -86,7 +86,7 @@ class Walking {
     const double by_columns = std::ceil(tiles(size_.j, tile_.nr) / threads_) * tiles(size_.i, tile_.mr);
     const double by_rows = std::ceil(tiles(size_.i, tile_.mr) / threads_) * tiles(size_.j, tile_.nr);
     const double columns_us = by_columns * tile_us() + fetch_us(size_.i, size_.j, 0);
-    const double rows_us = by_rows * tile_us() + fetch_us(size_.j, size_.i, size_.j);
+    const double rows_us = by_rows * tile_us() + fetch_us(size_.j, size_.i, size_.prepared ? 0 : size_.j);
     // Both threads read all of A, or all of B.
     const bool tall = size_.i > kTall * size_.j && rows_us <= columns_us * kNearlyAsGood;
     walk_.columns = !tall && columns_us <= rows_us * kNearlyAsGood;
@@ -147,13 +147,13 @@ class Walking {
 
   // Looking up each row of B for every panel, where they are more than the tables hold.
   double pages_us() const {
-    if (row_bytes_ < static_cast<double>(cpu_.page_bytes) || size_.k <= cpu_.tlb_pages) return 0;
+    if (row_bytes_ < static_cast<double>(cpu_.page_bytes) || size_.k <= cpu_.tlb_pages || size_.prepared) return 0;
     return size_.k * tiles(size_.j, tile_.nr) * cpu_.page_walk_ns * 1e-3;
   }
 
   // Fetching columns that are read in place from L2 again for every row tile but the first.
   double again_us() const {
-    if (!few_row_tiles(size_, tile_)) return 0;
+    if (!few_row_tiles(size_, tile_) || size_.prepared) return 0;
     return (tiles(size_.m, tile_.mr) - 1) * size_.k * size_.n * bytes_ / read_bytes_per_us(cpu_, 1, kL2GbS);
   }
 

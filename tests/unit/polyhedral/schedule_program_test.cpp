@@ -135,11 +135,64 @@ TEST(ScheduleProgram, PanelsArePackedByTheirUser) {
   EXPECT_NE(scheduled_on_two(product_of(512, 512, 512, true)).find("a.packed"), std::string::npos);
 }
 
-// Few rows: a thread that took rows would fetch all of b, and panels of b would be packed for both (0.63 of a library).
-TEST(ScheduleProgram, FewRowsAreNotSharedOut) {
+// y = x * w with w given by the program.
+Program weighted(const std::string& w) {
+  return program_of(R"({"facet": 1, "name": "mm", "symbols": {"M": {"min": 1, "max": 4096, "default": 200}},
+      "tensors": {"x": {"dtype": "f32", "shape": ["M", 96]}, "w": {"dtype": "f32", "shape": [96, 80])" +
+                    w + R"(}}, "inputs": ["x")" + (w.empty() ? R"(, "w")" : "") + R"(],
+      "ops": [{"op": "matmul", "in": ["x", "w"], "out": "y"}], "outputs": ["y"]})");
+}
+
+LoopProgram prepared(const Program& p, Ledger* ledger = nullptr) {
+  ScheduleOptions options = wide();
+  options.machine.cpu.cores = 2;
+  Ledger own;
+  const Result<Recipe> recipe = plan(p, {}, options, ledger ? *ledger : own);
+  EXPECT_TRUE(recipe.ok());
+  const Result<Scheduled> s = schedule_program(p, *recipe, options);
+  EXPECT_TRUE(s.ok());
+  if (ledger) ledger->insert(ledger->end(), s->ledger.begin(), s->ledger.end());
+  return s->loops;
+}
+
+std::string bodies(const std::vector<Kernel>& kernels) {
+  std::string text;
+  for (const Kernel& k : kernels) text += to_text(k.body);
+  return text;
+}
+
+// Panels of weights are made once, before any run, and no run writes them.
+TEST(ScheduleProgram, WeightsArePackedInPrepare) {
+  Ledger ledger;
+  const LoopProgram loops = prepared(weighted(R"(, "data": {"fill": 0.5})"), &ledger);
+  ASSERT_EQ(loops.prepare.size(), 1u) << to_text(loops);
+  EXPECT_NE(bodies(loops.prepare).find("w.packed["), std::string::npos);
+  EXPECT_EQ(bodies(loops.kernels).find("w.packed.copy"), std::string::npos);
+  EXPECT_NE(bodies(loops.kernels).find("w.packed["), std::string::npos);
+  const auto told = [](const LedgerEntry& e) { return e.reason.find("once, in prepare") != std::string::npos; };
+  EXPECT_TRUE(std::any_of(ledger.begin(), ledger.end(), told));
+}
+
+// What inputs or symbols have a part in stays in the run, and outputs do.
+TEST(ScheduleProgram, OnlyWhatDependsOnWeightsAloneIsPrepared) {
+  EXPECT_TRUE(prepared(weighted("")).prepare.empty());
+  const Program scaled = program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 1, "max": 64, "default": 8}},
+      "tensors": {"x": {"dtype": "f32", "shape": [64]}, "w": {"dtype": "f32", "shape": [64], "data": {"fill": 0.5}}},
+      "inputs": ["x"], "ops": [
+      {"op": "compute", "in": ["w"], "out": "v", "def": ["v[i] = cast(f32, N) * w[i]"]},
+      {"op": "compute", "in": ["v", "x"], "out": "y", "def": ["y[i] = x[i] + v[63 - i]"]},
+      {"op": "compute", "in": ["w"], "out": "z", "def": ["z[i] = w[i] + 1.0"]}], "outputs": ["y", "z"]})");
+  EXPECT_TRUE(prepared(scaled).prepare.empty());
+}
+
+// Few rows: a thread that took rows would fetch all of b, panels of b would not pay, and blocks of the reduction keep its rows
+// in L1 until all tiles have met them. More rows pay for panels.
+TEST(ScheduleProgram, FewRowsReadColumnsInPlaceInBlocksOfTheReduction) {
   const std::string text = scheduled_on_two(product_of(20, 2577, 1200));
   EXPECT_NE(text.find("for nt in 0..2 parallel"), std::string::npos) << text;
-  EXPECT_NE(text.find("allocate b.tile"), std::string::npos) << text;
+  EXPECT_NE(text.find("tile of k"), std::string::npos) << text;
+  EXPECT_NE(text.find("* b[k, n]"), std::string::npos) << text;
+  EXPECT_NE(scheduled_on_two(product_of(96, 2577, 1200)).find("allocate b.tile"), std::string::npos);
 }
 
 // Few rows and a long reduction whose rows of b lie on pages of their own: blocks of k, so that panels share pages.

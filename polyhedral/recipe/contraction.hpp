@@ -80,6 +80,26 @@ struct ContractionWalk {
 // So few tiles of rows that B's columns are read in place, row by row a few ahead, if they are contiguous.
 bool few_row_tiles(const ContractionSize& size, const ContractionTile& tile);
 
+// C is computed in blocks of its last loop, and turned as they are stored.
+struct TurnedResult {
+  std::string loop;
+  std::int64_t size = 0;
+};
+// Of a choice that is stored across; nullopt: not so.
+std::optional<TurnedResult> turned_result(const Contraction& c, const Statement& s, const Model& model,
+                                          const ContractionSize& size, const ContractionTile& tile, std::int64_t cache_bytes);
+// The tile's rate where B is turned for it, if its lines lie along other loops than the lanes.
+double rate_with_turning(double rate, const Contraction& c, const ContractionSize& size);
+
+// Consumers that follow the nest, element by element, share its loops: they run in the register tile.
+void join_consumers(GroupPlanner& planner, int statement);
+
+// C's dimensions by the loops that walk them, that of the lanes last.
+std::vector<std::string> lanes_last(const Statement& s, const std::string& lanes);
+
+// Nothing; and arrays for the scalars of the statement's nest, when there are any: what may have to come before it leaves it.
+std::vector<std::vector<Step>> expansions(const Schedule& now, int statement);
+
 // Does the nest that holds the statement have shared loops that walk exactly C: { init; for k S } and nothing else?
 bool has_plain_nest(const Schedule& schedule, int statement);
 

@@ -277,6 +277,30 @@ TEST(ScheduleProgram, AnyIndexOrderIsPackedAndTiled) {
   }
 }
 
+Program einsum_of(const std::string& equation, const std::string& x, const std::string& y) {
+  return program_of(R"({"facet": 1, "name": "e", "tensors": {"x": {"dtype": "f32", "shape": )" + x +
+                    R"(}, "y": {"dtype": "f32", "shape": )" + y + R"(}}, "inputs": ["x", "y"],
+      "ops": [{"op": "einsum", "in": ["x", "y"], "out": "c", "attrs": {"equation": ")" +
+                    equation + R"("}}], "outputs": ["c"]})");
+}
+
+// A large operand of few rows is read along its lines; blocks of the result are turned as they are stored, lines along the
+// lanes of the tile or along its rows.
+TEST(ScheduleProgram, SmallerResultsAreTurnedInsteadOfOperands) {
+  const std::string lines = scheduled_on_two(einsum_of("adb,cd->cba", "[96, 200, 80]", "[24, 200]"));
+  EXPECT_EQ(lines.find("x.tile"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("allocate c.tile: f32[24, 16, 80]"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("vector(16)  # c.b\n                c.tile[c, a - 16 * at, b] sum= x[a, d, b] * y[c, d]"),
+            std::string::npos)
+      << lines;
+  const std::string rows = scheduled_on_two(einsum_of("acd,db->cba", "[96, 40, 200]", "[200, 24]"));
+  EXPECT_EQ(rows.find("x.packed"), std::string::npos) << rows;
+  EXPECT_LT(rows.find("for at in"), rows.find("for c in")) << rows;
+  // As many rows as pay for turning the operand.
+  EXPECT_EQ(scheduled_on_two(einsum_of("adb,cd->cba", "[96, 200, 80]", "[2000, 200]")).find("allocate c.tile: f32[2000"),
+            std::string::npos);
+}
+
 // Bias and activation run on the register tile: the sum has no array of its own, y is written once.
 TEST(ScheduleProgram, EpilogueRunsInTheTile) {
   const Program p = program_of(R"({"facet": 1, "name": "mm", "tensors": {"a": {"dtype": "f32", "shape": [100, 200]},

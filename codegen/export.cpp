@@ -242,6 +242,9 @@ class MainWriter : public CPrinter {
     out.line("void* const results[] = {" + results + "};");
     out.line("float* const bounds[] = {" + bounds + "};");
     out.line("naive_" + program_.name + "(symbols, values, results, bounds);");
+    if (program_.numerics.reassociate == Numerics::Reassociate::kFree)
+      for (const std::string& name : program_.outputs)
+        if (is_float(program_.tensor(name).dtype)) out.line(names.of("expected", "expected_" + name) + ".share_largest();");
   }
 
   bool on_device() const { return module_.target == "cuda"; }

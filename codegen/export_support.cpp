@@ -241,6 +241,14 @@ struct Expected {
     else integers.resize(bounds.size());
   }
   void* data() { return numbers.empty() ? static_cast<void*>(integers.data()) : static_cast<void*>(numbers.data()); }
+
+  // Free numerics: sums may be made of sums of other elements, so 16 times the largest bound holds for each.
+  void share_largest() {
+    float most = 0;
+    for (const float b : bounds)
+      if (std::isfinite(b)) most = std::max(most, 16 * b);
+    for (float& b : bounds) b = std::max(b, most);
+  }
 };
 
 // Whether `got` may stand for `wanted` known to within `bound`, after rounding to the type.

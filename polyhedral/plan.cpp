@@ -11,6 +11,7 @@
 #include "polyhedral/recipe/holes.hpp"
 #include "polyhedral/recipe/partials.hpp"
 #include "polyhedral/recipe/planner.hpp"
+#include "polyhedral/recipe/winograd.hpp"
 #include "polyhedral/schedule_memo.hpp"
 #include "polyhedral/variants.hpp"
 
@@ -34,6 +35,7 @@ void plan_group(GroupPlanner& planner) {
     plan_gpu_memory(planner);
     return;
   }
+  plan_winograd(planner);
   plan_contractions(planner);
   plan_parts(planner);
   plan_fusion(planner);

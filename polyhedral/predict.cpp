@@ -150,12 +150,9 @@ class Predictor {
       for (const ExprPtr& e : subscripts) {
         std::vector<double> row;
         for (const std::string& name : st.iterators) {
+          if (holds_data(e)) break;
           const std::optional<Slope> c = slope_of(e, name);
-          if (!c || holds_data(e)) {
-            row.clear();
-            break;
-          }
-          row.push_back(c->value);
+          row.push_back(c ? c->value : kAnyExtent);  // a remainder: anywhere, where the iterator moves at all
         }
         a.coefficients.push_back(std::move(row));
       }
@@ -178,6 +175,32 @@ class Predictor {
     a->extents.clear();
     for (const ExprPtr& e : m->sizes) a->extents.push_back(model_.value(e).value_or(kAnyExtent));
     if (m->sizes.empty()) a->coefficients.clear();
+    lay_out(*m, a);
+  }
+
+  // The dimensions in the order that the buffer has them in; what is split off a dimension comes last.
+  static void lay_out(const StorageMap& m, LinearAccess* a) {
+    if (m.order.size() != a->coefficients.size()) return;
+    std::vector<int> order = m.order;
+    std::stable_partition(order.begin(), order.end(), [&](int d) {
+      return static_cast<std::size_t>(d) >= m.inner.size() || m.inner[static_cast<std::size_t>(d)] == 0;
+    });
+    LinearAccess placed = *a;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      placed.coefficients[k] = a->coefficients[static_cast<std::size_t>(order[k])];
+      placed.extents[k] = a->extents[static_cast<std::size_t>(order[k])];
+    }
+    *a = std::move(placed);
+  }
+
+  // Does the access go from element to element as the iterator goes up, or stay?
+  static bool follows(const LinearAccess& a, std::size_t iterator) {
+    for (std::size_t d = 0; d < a.coefficients.size(); ++d) {
+      if (iterator >= a.coefficients[d].size()) return false;  // data decide
+      const double step = std::abs(a.coefficients[d][iterator]);
+      if (step != 0 && (step != 1 || d + 1 < a.coefficients.size())) return false;
+    }
+    return true;
   }
 
   // Lines of one access where its statement's iterators have these widths.
@@ -295,10 +318,9 @@ class Predictor {
   double lanes_along(int s, const Tree& loop) const {
     const Statement& st = schedule_.statement(s);
     const std::string name = walked_iterator(schedule_, loop, s);
-    int gathers = Model::stride(st.subscripts, name) == Model::Stride::kOther, plain = 1 - gathers;
-    walk(st.value, [&](const Expr& e) {
-      if (e.op == Op::kRead) ++(Model::stride(e.args, name) == Model::Stride::kOther ? gathers : plain);
-    });
+    const auto at = std::find(st.iterators.begin(), st.iterators.end(), name) - st.iterators.begin();
+    int gathers = 0, plain = 0;
+    for (const LinearAccess& a : views_.at(s).accesses) ++(follows(a, static_cast<std::size_t>(at)) ? plain : gathers);
     if (name.empty() || gathers > plain) return 1;
     return std::min<double>(loop.mark.width, std::max<double>(1, static_cast<double>(cpu_.vector_bytes) /
                                                                      static_cast<double>(size_bytes(st.value->type))));

@@ -36,6 +36,7 @@ class Buffer {
 struct Convolution {
   std::int64_t channels = 0, size = 0, filters = 0, window = 0, stride = 1, pad = 0, groups = 1, rank = 2;
   bool transposed = false;
+  bool free = false;  // numerics: sums of other products allowed
   std::int64_t output() const {
     return transposed ? (size - 1) * stride + window - 2 * pad : (size + 2 * pad - window) / stride + 1;
   }

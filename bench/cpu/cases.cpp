@@ -35,8 +35,9 @@ Case finished(Case c, const std::vector<std::vector<std::int64_t>>& inputs, cons
   }
   c.output = count(output);
   c.moved += static_cast<double>(c.bytes * c.output);
-  c.json = "{\"facet\": 1, \"name\": \"" + c.program + "\", \"tensors\": {" + tensors + "}, \"inputs\": [" + names +
-           "], \"ops\": [" + ops + "], \"outputs\": [\"y\"]}\n";
+  const std::string numerics = c.conv.free ? ", \"numerics\": {\"reassociate\": \"free\"}" : "";
+  c.json = "{\"facet\": 1, \"name\": \"" + c.program + "\"" + numerics + ", \"tensors\": {" + tensors + "}, \"inputs\": [" +
+           names + "], \"ops\": [" + ops + "], \"outputs\": [\"y\"]}\n";
   return c;
 }
 
@@ -118,10 +119,10 @@ Case convolution(const Convolution& conv) {
   const std::string window = sizes_text(std::vector<std::int64_t>(rank, conv.window), "x");
   c.name = "conv " + std::to_string(conv.size) + "^" + std::to_string(rank) + " " + std::to_string(conv.channels) + "->" +
            std::to_string(conv.filters) + " " + window + (conv.stride > 1 ? " stride " + std::to_string(conv.stride) : "") +
-           (conv.groups > 1 ? " depthwise" : "") + (conv.transposed ? " transposed" : "");
+           (conv.groups > 1 ? " depthwise" : "") + (conv.transposed ? " transposed" : "") + (conv.free ? " free" : "");
   c.program = "conv_" +
               sizes_text({conv.size, conv.channels, conv.filters, conv.window, conv.stride, conv.groups, conv.rank}, "_") +
-              (conv.transposed ? "_transposed" : "");
+              (conv.transposed ? "_transposed" : "") + (conv.free ? "_free" : "");
   double taps = 1;
   for (std::size_t d = 0; d < rank; ++d) taps *= static_cast<double>(conv.window * (conv.transposed ? conv.size : out));
   c.flops = 2.0 * static_cast<double>(conv.filters * depth) * taps;
@@ -133,6 +134,11 @@ Case convolution(const Convolution& conv) {
                       R"(", "in": ["x0", "x1"], "out": "y", "attrs": {"pads": )" + p + R"(, "strides": )" + s +
                       R"(, "group": )" + std::to_string(conv.groups) + "}}",
                   shape(1, conv.filters, out));
+}
+
+Convolution with_free_numerics(Convolution c) {
+  c.free = true;
+  return c;
 }
 
 // "adb,cd->cba a=384 b=384 c=24 d=384"
@@ -178,6 +184,10 @@ std::vector<Case> fixed_cases(const std::string& contractions) {
         Convolution{3, 224, 64, 7, 2, 3}, Convolution{128, 56, 128, 3, 1, 1, 128}, Convolution{512, 14, 512, 5, 1, 2, 512},
         Convolution{128, 16, 64, 4, 2, 1, 1, 2, true}, Convolution{32, 16, 32, 3, 1, 1, 1, 3}})
     cases.push_back(convolution(c));
+  // Products of other sums allowed: Winograd's.
+  for (const Convolution& c : {Convolution{64, 56, 64, 3, 1, 1}, Convolution{128, 28, 128, 3, 1, 1},
+                               Convolution{256, 14, 256, 3, 1, 1}, Convolution{512, 7, 512, 3, 1, 1}})
+    cases.push_back(convolution(with_free_numerics(c)));
   for (const std::int64_t m : {512, 16384}) {
     cases.push_back(softmax(m, 4096));
     cases.push_back(layer_norm(m, 4096));

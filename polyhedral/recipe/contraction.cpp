@@ -377,6 +377,9 @@ class ContractionPlan {
 
 void plan_contractions(GroupPlanner& planner) {
   for (const int s : statements_of(planner.schedule().tree)) {
+    const std::vector<TreePtr> loops = loops_around(planner.schedule().tree, s);
+    const auto marked = [](const TreePtr& l) { return l->mark.kind != LoopKind::kSerial; };
+    if (std::any_of(loops.begin(), loops.end(), marked)) continue;  // planned already
     const std::vector<Contraction> choices = recognise_contractions(planner.schedule().statement(s), s, planner.model());
     if (!choices.empty()) ContractionPlan(planner, s, choices).run();
   }

@@ -1,6 +1,7 @@
 // Policy: one vector loop a statement, one parallel loop a nest.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "polyhedral/recipe/lane_axis.hpp"
 #include "polyhedral/recipe/partials.hpp"
@@ -85,10 +86,40 @@ std::vector<TreePtr> loops_to_lanes(const Schedule& schedule, int statement) {
   return loops;
 }
 
+// Is it a copy between row and column order, whose innermost loops walk a line of each side? It is printed as one: squares of
+// vectors turned in registers, a quarter of what gathered vectors cost.
+bool turns_squares(const GroupPlanner& planner, int statement) {
+  const Schedule& schedule = planner.schedule();
+  const Statement& s = schedule.statement(statement);
+  if (s.update || s.value->op != Op::kRead || s.value->pad || !is_float(s.value->type) || size_bytes(s.value->type) < 4)
+    return false;
+  const std::vector<TreePtr> loops = loops_around(schedule.tree, statement);
+  std::map<std::string, double> inner;  // trips of the loops that have this statement alone
+  double rows = 0, columns = 1;
+  for (auto l = loops.rbegin(); l != loops.rend(); ++l) {
+    if ((*l)->mark.kind != LoopKind::kSerial || statements_of(*l).size() > 1) break;
+    const std::string name = walked_iterator(schedule, **l, statement);
+    if (name.empty()) break;
+    inner[name] = planner.model().trips(**l, statement);
+    const bool along = Model::stride(s.subscripts, name) == Model::Stride::kUnit;
+    if (along && Model::stride(s.value->args, name) == Model::Stride::kOther) rows = inner[name];
+  }
+  // Loops that follow each other along the lines of the source are one.
+  for (auto e = s.value->args.rbegin(); e != s.value->args.rend(); ++e) {
+    const bool walks = (*e)->op == Op::kIndex && inner.count((*e)->name) > 0;
+    if (!walks || Model::stride(s.subscripts, (*e)->name) != Model::Stride::kOther) break;
+    columns *= inner[(*e)->name];
+  }
+  return rows >= 8 && columns >= 8;
+}
+
 void vectorize_leaf(GroupPlanner& planner, int statement) {
   const Schedule& schedule = planner.schedule();
   const std::vector<TreePtr> loops = loops_to_lanes(schedule, statement);
   if (loops.empty()) return;
+  if (turns_squares(planner, statement))
+    return planner.decline("vector", "loop " + loops.back()->names.at(statement) + " of " + schedule.statement(statement).name,
+                           "squares of it are turned in registers");
   for (const TreePtr& l : loops)
     if (l->mark.kind == LoopKind::kVector) return;
   const TreePtr inner = loops.back();

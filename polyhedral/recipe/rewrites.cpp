@@ -4,9 +4,13 @@
 // in the group tells them apart: points of a 1 x 1 convolution, batch and time of a linear layer. Register tiles and vectors
 // then end once instead of in every row, and the threads share out all rows. Then sums that would keep all threads but one idle
 // are taken in parts.
+//
+// A 3 x 3 convolution becomes a Winograd one where numerics are free, the estimate says that it pays and its stages can be
+// scheduled as the policy for them wants it.
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/recipe/contraction.hpp"
 #include "polyhedral/recipe/partials.hpp"
+#include "polyhedral/recipe/winograd.hpp"
 #include "polyhedral/rewrite/rewrite.hpp"
 
 namespace facet {
@@ -23,7 +27,9 @@ class RewritePlan {
   std::vector<Step> run() {
     for (int s = 0; s < schedule_.statement_count(); ++s)
       while (join_some(s)) {}
-    for (int s = 0, n = schedule_.statement_count(); s < n; ++s) sum_in_parts(s);
+    const int n = schedule_.statement_count();  // what a rewrite adds is left as it made it
+    for (int s = 0; s < n; ++s) transform_tiles(s);
+    for (int s = 0; s < n; ++s) sum_in_parts(s);
     return std::move(steps_);
   }
 
@@ -33,6 +39,7 @@ class RewritePlan {
   const Budget& budget_;
   Ledger& ledger_;
   std::vector<Step> steps_;
+  Ledger unheard_;
 
   // The first two neighbours that can be one.
   bool join_some(int s) {
@@ -48,6 +55,30 @@ class RewritePlan {
           return true;
     }
     return false;
+  }
+
+  void transform_tiles(int s) {
+    std::int64_t tile = 0;
+    std::optional<Schedule> made;
+    const Result<Done> ran = guarded("rewrites of " + schedule_.scop->name, budget_, [&] {
+      tile = winograd_tile(GroupPlanner(schedule_, options_, budget_, unheard_), s);
+      if (tile == 0) return;
+      const Result<std::shared_ptr<const Scop>> scop = rewritten(schedule_.scop, {winograd(s, tile)});
+      if (scop) made = original_schedule(*scop, std::make_shared<const Dependences>(compute_dependences(**scop)));
+    });
+    if (!ran || !made) return;
+    const std::string subject = "convolution " + schedule_.statement(s).name, side = std::to_string(tile);
+    GroupPlanner trial(*made, options_, budget_, unheard_);
+    if (plan_winograd(trial)) {
+      attempt(winograd(s, tile), subject,
+              "by Winograd's tiles of " + side + " x " + side + ": numerics are free, fewer products pay for the transforms");
+    } else {
+      ledger_.push_back({"rewrite", subject, false, "Winograd's stages cannot be scheduled together", schedule_.scop->name, 0});
+    }
+  }
+
+  Step winograd(int s, std::int64_t tile) const {
+    return make_step("winograd", {{"statement", arg(schedule_.statement(s).name)}, {"tile", arg(tile)}});
   }
 
   void sum_in_parts(int s) {

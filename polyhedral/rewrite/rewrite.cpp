@@ -10,9 +10,10 @@ namespace facet {
 
 extern const Rewrite kFlatten;
 extern const Rewrite kRfactor;
+extern const Rewrite kWinograd;
 
 const std::vector<const Rewrite*>& all_rewrites() {
-  static const std::vector<const Rewrite*> list = {&kFlatten, &kRfactor};
+  static const std::vector<const Rewrite*> list = {&kFlatten, &kRfactor, &kWinograd};
   return list;
 }
 

@@ -68,6 +68,7 @@ class Fuzzer {
         shrink(&pair, [](const FuzzPair& p) { return !count_steps(p).empty(); });
       }
     } catch (const std::exception& e) { what = std::string("an exception: ") + e.what(); }
+    if (what.find(code_name(Code::kBudgetExhausted)) != std::string::npos) return out_of_time_.push_back(seed);
     misses_.push_back({std::move(pair), what});
   }
 
@@ -130,7 +131,8 @@ class Fuzzer {
   const Options& options_;
   const Machine& machine_;
   FuzzTally tally_;
-  std::int64_t cut_down_ = 0;  // pairs that ran at smaller sizes than drawn
+  std::int64_t cut_down_ = 0;               // pairs that ran at smaller sizes than drawn
+  std::vector<std::uint64_t> out_of_time_;  // no answer within the budget: a refusal of its own kind, not a wrong answer
   FuzzBatch batch_;
   std::vector<Miss> misses_;
 };
@@ -165,6 +167,8 @@ Outcome Fuzzer::outcome() const {
   if (cut_down_ > 0)
     outcome.text +=
         "  interpreted at smaller sizes, " + std::to_string(cut_down_) + " pairs: at their own they take too many steps\n";
+  for (const std::uint64_t seed : out_of_time_)
+    outcome.text += "  not finished within the budget of time: --seed " + std::to_string(seed) + " --count 1\n";
   for (const auto& [verb, accepted] : tally_.accepted) {
     const std::int64_t tried = accepted + sum_of(tally_.refused, verb + ":");
     outcome.text += "  accepted " + verb + ": " + std::to_string(accepted) + " of " + std::to_string(tried) + ", " +
@@ -189,6 +193,7 @@ Outcome Fuzzer::outcome() const {
   }
   outcome.json.add("count", JsonValue::of(options_.count)).add("compiled", JsonValue::of(options_.compiled));
   outcome.json.add("cut_down", JsonValue::of(cut_down_));
+  outcome.json.add("out_of_time", JsonValue::of(static_cast<std::int64_t>(out_of_time_.size())));
   outcome.json.add("accepted", counts_json(tally_.accepted)).add("refused", counts_json(tally_.refused));
   JsonValue witnesses = JsonValue::object();
   witnesses.add("count", JsonValue::of(tally_.witnesses)).add("real", JsonValue::of(tally_.real));

@@ -1,10 +1,11 @@
 // Compares a run's outputs with the reference, element by element, by bounds that come from the program and not from trial.
 //
-// An element passes if it differs from the reference by no more than its running error bound plus the rounding to its dtype.
-// It fails on a NaN where the reference has none (or the reverse), when it still holds poison, and when the reference never
-// defines it. Ambiguous elements (behind a comparison that rounding may turn over) are counted, not compared; more than 0.1 %
-// of an output, and the verdict is "not verified". So is a run whose gathers left their tensor (contract C11), and, for sampled
-// inputs, an output of 16 elements or more whose reference is mostly non-finite or all equal (V10).
+// An element passes if it differs from the reference by no more than its running error bound plus the rounding to its dtype;
+// where numerics are `free`, by no more than 16 times the largest such bound of its output. It fails on a NaN where the
+// reference has none (or the reverse), when it still holds poison, and when the reference never defines it. Ambiguous elements
+// (behind a comparison that rounding may turn over) are counted, not compared; more than 0.1 % of an output, and the verdict is
+// "not verified". So is a run whose gathers left their tensor (contract C11), and, for sampled inputs, an output of 16 elements
+// or more whose reference is mostly non-finite or all equal (V10).
 #pragma once
 
 #include <string>

@@ -76,5 +76,144 @@ TEST_F(Convolutions, Depthwise) {
             std::string::npos);
 }
 
+class Winograd : public Convolutions {
+ protected:
+  static constexpr const char* kFree = R"({"reassociate": "free"})";
+
+  void recipe(const std::string& statement, int tile, const std::string& steps) {
+    write("r.json",
+          R"({"facet_recipe": 1, "target": "openmp", "variants": [{"groups": [{"name": "k0", "ops": ["y"], "rewrites": [)"
+          R"({"do": "winograd", "statement": ")" +
+              statement + R"(", "tile": )" + std::to_string(tile) + "}]" + steps + "}]}]}");
+  }
+
+  // One tile in the program's own order, the other as the scheduler completes it.
+  void rewritten(const std::string& text, const std::string& statement = "y", bool planned_four = true) {
+    write("c.json", text);
+    for (const int tile : {2, 4}) {
+      recipe(statement, tile, (tile == 4) == planned_four ? "" : R"(, "steps": [])");
+      const Answer a = facet("run c.json --schedule r.json --verify --threads 2");
+      EXPECT_EQ(a.status, 0) << text << "\n" << a.out;
+      EXPECT_NE(a.out.find("verified"), std::string::npos) << a.out;
+    }
+  }
+
+  std::string refusal(const std::string& text, const std::string& statement = "y") {
+    write("c.json", text);
+    recipe(statement, 4, "");
+    const Answer a = facet("legal c.json --schedule r.json 2>&1");
+    EXPECT_EQ(a.status, 1) << text;
+    return a.out;
+  }
+
+  static std::string equation(const std::string& line, const std::string& x = "[5, 10, 10]",
+                              const std::string& w = "[4, 5, 3, 3]") {
+    return R"({"facet": 1, "name": "p", "numerics": {"reassociate": "free"}, "tensors": {"x": {"dtype": "f32", "shape": )" + x +
+           R"(}, "w": {"dtype": "f32", "shape": )" + w +
+           R"(}}, "inputs": ["x", "w"], "ops": [{"op": "compute", "in": ["x", "w"], "out": ["y"], "def": [")" + line +
+           R"("]}], "outputs": ["y"]})";
+  }
+};
+
+TEST_F(Winograd, OperatorsOfEveryShape) {
+  rewritten(program({"[2, 5, 9, 11]", "[6, 5, 3, 3]", R"("pads": [1, 0, 2, 1])", 0, "f32", kFree}));
+  rewritten(program({"[1, 17, 13, 8]", "[20, 17, 3, 3]", "", 20, "f64", kFree}), "y.sum");
+  rewritten(program({"[1, 8, 10, 10]", "[12, 4, 3, 3]", R"("group": 2, "pads": [1, 1, 1, 1])", 0, "f32", kFree}));
+  rewritten(program({"[1, 1, 3, 4]", "[2, 1, 3, 3]", "", 0, "f32", kFree}));
+}
+
+TEST_F(Winograd, EquationsAndLoopNests) {
+  rewritten(
+      equation("y[n, p, q, k] = sum[c, r, s](x[n, p + r - 1, q + s - 1, c ? 0.0] * w[r, s, c, k]) for p in 0..10, q in 0..7",
+               "[2, 10, 7, 5]", "[3, 3, 5, 6]"));
+  // The taps' own indices are called like the stages' loops.
+  rewritten(equation("y[k, a, b] = sum[t, i, j](w[k, t, i, j] * x[t, a + i, b + j]) for a in 0..8, b in 0..8"));
+  rewritten(
+      R"-({"facet": 1, "name": "p", "numerics": {"reassociate": "free"}, "tensors": {"x": {"dtype": "f32", "shape": [4, 12, 12]},
+    "w": {"dtype": "f32", "shape": [6, 4, 3, 3]}, "y": {"dtype": "f32", "shape": [6, 10, 10]}}, "inputs": ["x", "w"],
+    "ops": [{"op": "loops", "in": ["x", "w"], "out": ["y"], "code": ["for (int k = 0; k < 6; k++) for (int p = 0; p < 10; p++)",
+      "for (int q = 0; q < 10; q++) { y[k][p][q] = 0; for (int c = 0; c < 4; c++) for (int r = 0; r < 3; r++)",
+      "for (int s = 0; s < 3; s++) y[k][p][q] += x[c][p+r][q+s] * w[k][c][r][s]; }"]}], "outputs": ["y"]})-",
+      "y.1");
+}
+
+TEST_F(Winograd, DrawnShapes) {
+  std::uint64_t state = 20261201;
+  const auto draw = [&](int low, int high) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return low + static_cast<int>((state >> 33) % static_cast<std::uint64_t>(high - low + 1));
+  };
+  for (int k = 0; k < 4; ++k) {
+    const auto list = [](std::vector<int> v) {
+      std::string text;
+      for (const int x : v) text += (text.empty() ? "[" : ", ") + std::to_string(x);
+      return text + "]";
+    };
+    const int c = draw(1, 40), m = draw(1, 40), p = draw(0, 2), q = draw(0, 2);
+    const std::string x = list({draw(1, 2), c, draw(3, 20), draw(3, 20)}), w = list({m, c, 3, 3}),
+                      pads = "\"pads\": " + list({p, q, draw(0, 2), draw(0, 2)});
+    rewritten(program({x.c_str(), w.c_str(), pads.c_str(), 0, draw(0, 1) ? "f32" : "f64", kFree}), "y", k % 2 == 0);
+  }
+}
+
+TEST_F(Winograd, RefusalsSayWhy) {
+  const auto conv = [&](const char* x, const char* w, const char* attributes, const char* dtype = "f32",
+                        const char* numerics = kFree) {
+    return refusal(program({x, w, attributes, 0, dtype, numerics}), std::string(dtype) == "f16" ? "y.sum" : "y");
+  };
+  const auto says = [](const std::string& text, const char* why) { EXPECT_NE(text.find(why), std::string::npos) << text; };
+  says(conv("[1, 4, 12, 12]", "[5, 4, 3, 3]", R"("strides": [2, 2])"), "windows have a stride");
+  says(conv("[1, 4, 12, 12]", "[5, 4, 3, 3]", R"("dilations": [1, 2])"), "windows are dilated");
+  says(conv("[1, 4, 12, 12]", "[5, 4, 5, 5]", ""), "windows are not 3 wide");
+  says(conv("[1, 4, 12, 12]", "[5, 4, 3, 2]", ""), "windows are not 3 wide");
+  says(conv("[1, 4, 12, 12]", "[5, 4, 3, 1]", ""), "one dimension only");
+  says(conv("[1, 4, 16]", "[5, 4, 3]", ""), "one dimension only");
+  says(conv("[1, 4, 6, 6, 6]", "[5, 4, 3, 3, 3]", ""), "along three dimensions");
+  says(conv("[1, 4, 12, 12]", "[5, 4, 3, 3]", "", "i32"), "only f32 and f64");
+  says(conv("[1, 4, 12, 12]", "[5, 4, 3, 3]", "", "f16"), "not the product of two elements as they are");
+  says(conv("[1, 4, 12, 12]", "[5, 4, 3, 3]", "", "f32", "{}"), "numerics are not free");
+  says(conv("[1, 4, 12, 12]", "[5, 4, 3, 3]", "", "f32", R"({"reassociate": "strict"})"), "numerics are not free");
+  const auto eq = [&](const std::string& value, const std::string& clauses = "for p in 0..8, q in 0..8") {
+    return refusal(equation("y[k, p, q] = " + value + " " + clauses));
+  };
+  says(eq("max[c, r, s](x[c, p + r, q + s] * w[k, c, r, s])"), "is no sum");
+  says(eq("sum[c, r, s](x[c, p + r, q + s] + w[k, c, r, s])"), "not the product of two elements");
+  says(eq("sum[c, r, s](x[c, p + r, p + s] * w[k, c, r, s])"), "diagonal");
+  says(eq("sum[c, r, s](x[c, p - r + 2, q + s] * w[k, c, r, s])"), "windows are dilated");
+  says(eq("sum[c, r, s](x[c, p + r, q + s] * w[k, c, r, s])", "where r <= s for p in 0..8, q in 0..8"), "no box");
+  says(eq("sum[c, r, s](x[c, p + r - 1, q + s - 1 ? 1.0] * w[k, c, r, s])", "for p in 0..10, q in 0..10"),
+       "padding value is not 0");
+  says(eq("sum[c, r, s](x[c, p + r, q + s] * w[k, c, r, (s + p) % 3])", "for p in 0..8, q in 0..8, s in 0..3"),
+       "not indexed by plain indices");
+  says(eq("sum[c, r, s](x[c - 1, p + r - 1, q + s - 1 ? 0.0] * w[k, c, r, s])", "for p in 0..10, q in 0..10"),
+       "padded beside its windows");
+}
+
+TEST_F(Winograd, WrongTilesAreWrongArguments) {
+  write("c.json", program({"[1, 4, 12, 12]", "[5, 4, 3, 3]", "", 0, "f32", kFree}));
+  recipe("y", 3, "");
+  EXPECT_EQ(facet("legal c.json --schedule r.json").status, 2);
+}
+
+// Chosen where it pays and is allowed; the printed recipe gives the same source.
+TEST_F(Winograd, TheSchedulerChoosesItUnderFreeNumerics) {
+  const Shape large{"[1, 64, 56, 56]", "[64, 64, 3, 3]", R"("pads": [1, 1, 1, 1])", 0, "f32", kFree};
+  EXPECT_NE(explained(large).find("by Winograd's tiles"), std::string::npos);
+  Shape tree = large;
+  tree.numerics = "{}";
+  EXPECT_EQ(explained(tree).find("Winograd"), std::string::npos);
+  const Shape few{"[1, 2, 20, 20]", "[3, 2, 3, 3]", "", 0, "f32", kFree};
+  EXPECT_EQ(explained(few).find("Winograd"), std::string::npos);
+  const Shape deep{"[1, 256, 14, 14]", "[256, 256, 3, 3]", R"("pads": [1, 1, 1, 1])", 0, "f32", kFree};
+  for (const Shape& s : {large, deep}) {
+    write("c.json", program(s));
+    ASSERT_EQ(facet("schedule c.json -o chosen.json").status, 0);
+    ASSERT_EQ(facet("compile c.json -o own").status, 0);
+    ASSERT_EQ(facet("compile c.json --schedule chosen.json -o given").status, 0);
+    EXPECT_EQ(read("own/p.cpp"), read("given/p.cpp"));
+    verifies(s);
+  }
+}
+
 }  // namespace
 }  // namespace facet

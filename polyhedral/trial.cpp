@@ -216,6 +216,13 @@ std::vector<std::string> Trial::dimensions(const std::string& array, int stateme
   return dimension_names(state_->current.statement(statement), array, state_->current.scop->arrays.at(array).extents.size());
 }
 
+bool Trial::applies(const Step& step) const {
+  Budget budget = state_->budget;
+  budget.deadline = std::chrono::steady_clock::now() + kStepTime;
+  const StepOutcome outcome = apply_step(state_->current, step, budget);
+  return outcome.schedule || outcome.refusal->violation;
+}
+
 TrialVerdict Trial::attempt(const Step& step) {
   Budget budget = state_->budget;
   budget.deadline = std::chrono::steady_clock::now() + kStepTime;

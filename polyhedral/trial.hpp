@@ -93,6 +93,8 @@ class Trial {
   // What a layout calls the dimensions of a part promoted for the statement.
   std::vector<std::string> dimensions(const std::string& array, int statement) const;
 
+  // Do the step's preconditions hold after those accepted so far (the answer may be no by dependences)? Nothing is kept.
+  bool applies(const Step& step) const;
   // Judges the step after those accepted so far and keeps it when it is legal. An internal error is a complaint like others.
   TrialVerdict attempt(const Step& step);
   // Judges a rewrite; only before the first step.

@@ -13,6 +13,7 @@
 #include "codegen/openmp/across.hpp"
 #include "codegen/openmp/exports.hpp"
 #include "codegen/openmp/prelude.hpp"
+#include "codegen/openmp/short_rows.hpp"
 #include "codegen/passes/linear.hpp"
 #include "codegen/passes/tree.hpp"
 
@@ -306,8 +307,11 @@ std::string head_text(const LoopProgram& program, const Interface& face, const P
   w.comment("Some helpers serve one compiler or one instruction set only.");
   w.line("#pragma GCC diagnostic ignored \"-Wunused-function\"");
   const bool contract = program.numerics.contract;
+  const bool rows = has_conditional_rows(program);
+  if (rows) w.comment("GCC 12 and 13 take wrong lanes where they make vectors of short rows with a condition of each row.");
   w.raw(std::string("#if defined(__clang__)\n#pragma STDC FP_CONTRACT ") + (contract ? "ON" : "OFF") + "\n" +
-        (contract ? "" : "#else\n#pragma GCC optimize(\"fp-contract=off\")\n") + "#endif\n\n");
+        (contract && !rows ? "" : "#else\n") + (contract ? "" : "#pragma GCC optimize(\"fp-contract=off\")\n") +
+        (rows ? "#pragma GCC optimize(\"no-tree-loop-if-convert\")\n" : "") + "#endif\n\n");
   return w.text();
 }
 

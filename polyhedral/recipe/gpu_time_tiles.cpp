@@ -7,14 +7,14 @@
 //     for t (processor)                           for tf (processor)
 //       grid i, j:  B[i,j] = f(A)                   grid ih                            a block a hexagon
 //       grid i, j:  A[i,j] = g(B)        -->          for tt for t                     all threads in step
-//                                                       threads j, for i:  B[i,j] = f(A)
+//                                                       threads i, j:  B[i,j] = f(A)
 //                                                       barrier
-//                                                       threads j, for i:  A[i,j] = g(B)
+//                                                       threads i, j:  A[i,j] = g(B)
 //                                                       barrier
 //
-// A thread walks the rows of its columns, so that what it has read of one row serves the next. Rows are whole, or, where a
-// hexagon's rows do not stay in the first-level cache, tiled as parallelograms that a block walks one after the other. Nests
-// that have fewer loops, a border, are embedded. Whether it pays is the model's business (gpu_time_tile_model).
+// Rows are whole, or, where a hexagon's rows do not stay in the first-level cache, tiled as parallelograms that a block walks
+// one after the other. Nests that have fewer loops, a border, are embedded. Whether it pays is the model's business
+// (gpu_time_tile_model).
 // Not handled: sweeps in place (seidel), dependences of unbounded reach, innermost loops that walk across memory, more than two
 // space loops: the planes of a hexagon fill no first-level cache but that of small arrays, which have few hexagons.
 // Source: Grosser et al., Hybrid hexagonal/classical tiling for GPUs, CGO 2014, sections 3 and 4.1.
@@ -78,7 +78,10 @@ class GpuTimeTiles {
       made.arrays = static_cast<double>(arrays.size());
       for (const TreePtr& l : part.loops) made.points *= model.trips(*l, part.statement);
       made.accesses = 1 + static_cast<double>(s.reads.size());
-      for (const std::string& a : arrays) made.bytes += model.array_bytes(a);
+      std::set<std::string> read;
+      for (const Access& a : s.reads) read.insert(a.array);
+      for (const std::string& a : read) made.moved += model.array_bytes(a);
+      made.moved += model.array_bytes(s.target);
       all.insert(arrays.begin(), arrays.end());
       facts_.element_bytes = std::max(facts_.element_bytes, static_cast<double>(size_bytes(s.value->type)));
       facts_.parts.push_back(made);
@@ -137,16 +140,12 @@ class GpuTimeTiles {
                                           {"loops", arg(loops)},
                                           {"sizes", arg(tile.sizes)},
                                           {"names", arg(made)}}));
-    for (std::size_t p = 0; p < parts_.size() && parts_.depth() > 1; ++p)
-      list.push_back(
-          make_step("interchange", {{"statement", arg(name(p))},
-                                    {"order", arg(std::vector<std::string>{parts_.loop_name(p, 1), parts_.loop_name(p, 0)})}}));
     list.push_back(make_step("map_gpu", {{"statement", arg(name(0))}, {"grid", arg(std::vector<std::string>{made[1]})}}));
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const std::string along = parts_.loop_name(p, parts_.depth() - 1);
-      list.push_back(make_step("map_gpu", {{"statement", arg(name(p))},
-                                           {"block", arg(std::vector<std::string>{along})},
-                                           {"threads", arg(std::vector<std::int64_t>{tile.threads})}}));
+      std::vector<std::string> block;
+      for (std::size_t k = 0; k < parts_.depth(); ++k) block.push_back(parts_.loop_name(p, k));
+      list.push_back(
+          make_step("map_gpu", {{"statement", arg(name(p))}, {"block", arg(block)}, {"threads", arg(tile.threads)}}));
     }
     return list;
   }

@@ -13,7 +13,7 @@ namespace facet {
 struct GpuTimePart {
   double points = 1;
   double accesses = 1;  // of one point: reads and the store
-  double bytes = 0;     // of the arrays that it touches, each once
+  double moved = 0;     // bytes of what it reads and what it writes
   double arrays = 1;    // how many these are
 };
 
@@ -32,7 +32,7 @@ struct GpuTimeNest {
 
 struct GpuTimeTile {
   std::vector<std::int64_t> sizes;    // of the step `hexagons`: time, width, rows' tiles; empty: leave the nest as it is
-  std::int64_t threads = 0;           // of a block, along the last loop
+  std::vector<std::int64_t> threads;  // of a block, along the loops of space
   double plain_us = 0, tiled_us = 0;  // modelled
   double launches = 0;
 };

@@ -311,7 +311,7 @@ class StepMaker {
     std::vector<std::string> made{fresh(first, "front"), fresh(first, "hexagon"), fresh(first, "past")};
     if (depth > 1) made.insert(made.begin() + 2, fresh(first, "tile"));
     step.arguments["names"] = texts(made);
-    return step;
+    return trial_.applies(step) || random_.chance(10) ? Made(step) : std::nullopt;  // its slopes tell by dependences only
   }
 
   Made contract() { return random_contract(trial_, view_, random_); }

@@ -38,8 +38,8 @@ Planned planned(const std::string& body, int n, const GpuMachine& gpu = {}) {
   return result;
 }
 
-TEST(GpuTimeTilePolicy, LargeArraysAreTiledOverTime) {
-  const Planned made = planned(kJacobi, 8000);
+TEST(GpuTimeTilePolicy, WhatLaunchesBoundIsTiledOverTime) {
+  const Planned made = planned(kJacobi, 1000);
   ASSERT_EQ(made.decisions.size(), 1u);
   EXPECT_TRUE(made.decisions[0].done) << made.decisions[0].reason;
   EXPECT_NE(made.decisions[0].reason.find("us step by step"), std::string::npos) << made.decisions[0].reason;
@@ -52,7 +52,7 @@ TEST(GpuTimeTilePolicy, LargeArraysAreTiledOverTime) {
 TEST(GpuTimeTilePolicy, DecisionAndReasonFollowTheMachine) {
   GpuMachine fast;
   fast.copy_gb_s = 200000;
-  const Planned here = planned(kJacobi, 8000), there = planned(kJacobi, 8000, fast);
+  const Planned here = planned(kJacobi, 1000), there = planned(kJacobi, 1000, fast);
   ASSERT_EQ(there.decisions.size(), 1u);
   EXPECT_FALSE(there.decisions[0].done) << there.decisions[0].reason;
   EXPECT_EQ(there.count("hexagons"), 0);
@@ -60,7 +60,24 @@ TEST(GpuTimeTilePolicy, DecisionAndReasonFollowTheMachine) {
   EXPECT_NE(there.decisions[0].reason.find("no gain"), std::string::npos) << there.decisions[0].reason;
   GpuMachine small;
   small.multiprocessors = 2;
-  EXPECT_EQ(planned(kJacobi, 8000, small).count("hexagons"), 0);
+  EXPECT_EQ(planned(kJacobi, 1000, small).count("hexagons"), 0);
+}
+
+// What blocks work on must stay in their first-level caches: rows of arrays that are larger are left to launches.
+TEST(GpuTimeTilePolicy, TheModelWeighsLaunchesAgainstSteps) {
+  GpuTimeNest nest;
+  nest.steps = 100;
+  nest.extents = {1000, 1000};
+  nest.cut = {{2, {0, 1}}, {2, {0, 1}}};
+  nest.bytes = 8e6;
+  nest.parts = {{1e6, 6, 8e6, 2}, {1e6, 6, 8e6, 2}};
+  const GpuTimeTile tile = choose_gpu_time_tile({}, nest);
+  ASSERT_GE(tile.sizes.size(), 2u);
+  EXPECT_LT(tile.tiled_us, 0.9 * tile.plain_us);
+  EXPECT_GE(tile.sizes[1], nest.cut.least_width(tile.sizes[0]));
+  EXPECT_LT(tile.launches, 100);
+  nest.parts[0].accesses = nest.parts[1].accesses = 60;  // each step of a block takes longer than a launch
+  EXPECT_TRUE(choose_gpu_time_tile({}, nest).sizes.empty());
 }
 
 TEST(GpuTimeTilePolicy, DeclinesWhatHasNoSlopes) {

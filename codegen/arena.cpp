@@ -33,7 +33,7 @@ Lifetime loop_around(const std::vector<Kernel>& kernels, std::size_t k) {
 std::map<std::string, Lifetime> lifetimes(const LoopProgram& program) {
   std::map<std::string, Lifetime> list;
   for (const Kernel& k : program.prepare)
-    for (const std::string& b : uses_of(program, k.body).buffers) list[b] = {0, kForever};
+    for (const std::string& b : uses_of(program, k.body).buffers) list[b] = {-1, kForever};  // before all that symbols move
   for (std::size_t k = 0; k < program.kernels.size(); ++k)
     for (const std::string& b : uses_of(program, program.kernels[k].body).buffers) {
       const Lifetime here = loop_around(program.kernels, k);

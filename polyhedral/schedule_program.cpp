@@ -12,6 +12,7 @@
 #include "polyhedral/copies.hpp"
 #include "polyhedral/counts.hpp"
 #include "polyhedral/kernel_buffers.hpp"
+#include "polyhedral/prepare.hpp"
 #include "polyhedral/schedule_memo.hpp"
 #include "polyhedral/transform/apply.hpp"
 #include "polyhedral/variants.hpp"
@@ -53,6 +54,7 @@ class ProgramScheduler {
         recipe_(recipe),
         readers_(readers_of(program)),
         memo_(memo),
+        for_processor_(options.target.rfind("openmp", 0) == 0),
         scanning_(scan_budget(options)),
         reading_(budget_of(options).part(0.5)) {
     LoopProgram& loops = result_.loops;
@@ -74,6 +76,8 @@ class ProgramScheduler {
     add_buffers();
     for (Buffer& b : workspace_)
       if (!result_.loops.find_buffer(b.name)) result_.loops.buffers.push_back(std::move(b));
+    // Which variant runs is known only then.
+    if (for_processor_ && !several_) move_to_prepare(result_.loops, result_.ledger);
     return std::move(result_);
   }
 
@@ -199,9 +203,10 @@ class ProgramScheduler {
   // isl's quota alone: the planner tried these steps within its time, and a machine that is busy in between must not lose them.
   Budget budget_;
   const ScheduleMemo* memo_;  // what planning this program left; null: nothing
-  Budget scanning_;           // of time as well: the planner does not scan what it tries
-  Budget reading_;            // of time as well: for what only people read
-  bool several_ = false;      // more than one variant is ever taken
+  bool for_processor_;
+  Budget scanning_;       // of time as well: the planner does not scan what it tries
+  Budget reading_;        // of time as well: for what only people read
+  bool several_ = false;  // more than one variant is ever taken
   Scheduled result_;
   std::set<std::string> used_;
   std::vector<Buffer> workspace_;

@@ -49,6 +49,7 @@ struct Array {
   DType dtype = DType::kF32;
   std::vector<ExprPtr> extents;   // empty for `scalar` arrays: no memory unless expanded
   bool external = false;          // exists before the group: an input, constant or another group's result
+  bool constant = false;          // a weight: the program has its values
   bool live_out = false;          // someone reads it after the group
   bool in_place = false;          // written by a `loops` node: dependences by flow analysis
   bool scalar = false;            // a block-scope scalar of a `loops` node: one value per iteration of its block

@@ -113,6 +113,7 @@ void StatementMaker::declare_arrays(const ReaderIndex& readers, const std::vecto
     a.dtype = it->second.dtype;
     a.extents = it->second.shape;
     a.external = !defined.count(name);
+    a.constant = it->second.data && !std::count(program_.inputs.begin(), program_.inputs.end(), name) && !in_place.count(name);
     a.live_out = later(name) || (a.external && in_place.count(name));
     a.in_place = in_place.count(name) > 0;
     scop_.arrays[name] = a;

@@ -45,6 +45,7 @@ LoopList hoist_values(const LoopList& body, const Context& context);
 LoopList hoist_costly(const LoopList& body, Context& context);
 LoopList keep_in_registers(const LoopList& body, Context& context);
 LoopList forward_stores(const LoopList& body, Context& context);
+LoopList sink_stores(const LoopList& body);
 LoopList share_loads(const LoopList& body, Context& context);
 
 // Named values that nothing reads are gone.

@@ -12,9 +12,10 @@
 // (h0 and h1 being local arrays.) Within a block, what each place holds is
 // tracked from its last plain store; stores that may overlap, and assignments
 // of the named value, end the knowledge. Loops and ifs see what holds at their
-// start and is not written in them. A store is dead when the same place is
-// stored again in the same block with no read that may overlap in between; a
-// local array without reads goes as a whole.
+// start and is not written in them. A read in some lanes, for a store in the
+// same lanes, may take the value of all. A store is dead when the same place
+// is stored again in the same block with no read that may overlap in between;
+// a local array without reads goes as a whole.
 #include "codegen/passes/context.hpp"
 
 #include <algorithm>
@@ -75,8 +76,9 @@ class Forward {
         forget_writes(known, {node});
         continue;
       }
+      const ExprPtr lanes = as<Store>(node) ? as<Store>(node)->mask : nullptr;
       const LoopPtr next = rebuild(
-          node, [&](const ExprPtr& e) { return used(e, known); }, [](const LoopList& inner) { return inner; });
+          node, [&](const ExprPtr& e) { return used(e, known, lanes); }, [](const LoopList& inner) { return inner; });
       if (const Store* s = as<Store>(next)) {
         const LoopList rest(block.begin() + static_cast<std::ptrdiff_t>(i) + 1, block.end());
         store(*s, rest, known, out);
@@ -96,13 +98,16 @@ class Forward {
  private:
   Context& context_;
 
-  static ExprPtr used(const ExprPtr& e, const std::vector<Known>& known) {
+  // `lanes`: the only ones whose values count; null: all.
+  static ExprPtr used(const ExprPtr& e, const std::vector<Known>& known, const ExprPtr& lanes = nullptr) {
     if (!e || known.empty()) return e;
     return rewrite(e, [&](const ExprPtr& n) -> ExprPtr {
       if (n->op != Op::kRead) return n;
       const Access a = access_of(*n);
+      Access all = a;
+      if (lanes && same(a.mask, lanes)) all.mask = nullptr;
       for (const Known& k : known)
-        if (same_place(k.place, a) && k.value->lanes == n->lanes) return k.value;
+        if ((same_place(k.place, a) || same_place(k.place, all)) && k.value->lanes == n->lanes) return k.value;
       return n;
     });
   }

@@ -50,7 +50,8 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   // directly; repeated reads have names.
   body = keep_in_registers(body, context);
   body = forward_stores(body, context);
-  body = share_loads(body, context);
+  // Of local arrays, only the branches that need the memory fill it.
+  body = share_loads(sink_stores(body), context);
   body = drop_unread(simplify(body, context));
   // The loops that compute in named values only are known.
   body = prefetch_results(body, context);

@@ -46,15 +46,24 @@ class ContractionPlan {
   ContractionPlan(GroupPlanner& planner, int statement, const std::vector<Contraction>& choices)
       : planner_(planner), statement_(statement), name_(now().statement(statement).name) {
     bytes_ = size_bytes(now().statement(statement).value->type);
+    std::vector<ContractionTile> tiles;
+    bool turned = false;
     for (const Contraction& choice : choices) {
-      const ContractionSize size = size_of(choice, now().statement(statement), planner_.model());
-      const ContractionTile tile = choose_tile(cpu(), bytes_, size, access_of(choice), planner_.threads());
-      // Across only where that gains: among equals, whole lines are stored.
-      if (tile.rate * (choice.across ? 1 : kAlong) <= tile_.rate * (c_.across ? 1 : kAlong)) continue;
-      c_ = choice;
-      size_ = size;
-      tile_ = tile;
+      tiles.push_back(choose_tile(cpu(), bytes_, size_for(choice), access_of(choice), planner_.threads()));
+      turned = turned || turned_for(choice, tiles.back());
     }
+    double best = 0;
+    for (std::size_t k = 0; k < choices.size(); ++k) {
+      // Across only where that gains: among equals, whole lines are stored.
+      double rate = tiles[k].rate * (choices[k].across ? 1 : kAlong);
+      if (turned) rate = rate_with_turning(rate, choices[k], size_for(choices[k]));
+      if (rate <= best) continue;
+      best = rate;
+      c_ = choices[k];
+      size_ = size_for(c_);
+      tile_ = tiles[k];
+    }
+    turned_ = turned_for(c_, tile_);
   }
 
   void run() {
@@ -64,10 +73,15 @@ class ContractionPlan {
       return planner_.decline(
           "tile", subject,
           "too small for a register tile: m " + text(size_.m) + ", n " + text(size_.n) + ", k " + text(size_.k));
-    walk_ = choose_walk(cpu(), bytes_, size_, tile_, row_bytes(c_, *now().scop, planner_.model()), planner_.threads());
-    computed_here_ = walk_.k_block == 0 && has_plain_nest(now(), statement_);
-    if (computed_here_) join_consumers();
-    choose_order();
+    walk_ = choose_walk(cpu(), bytes_, size_, tile_, stride_bytes(*c_.b, c_.k.back(), *now().scop, planner_.model()),
+                        planner_.threads());
+    computed_here_ = turned_ || (walk_.k_block == 0 && has_plain_nest(now(), statement_));
+    if (turned_) {
+      order_turned();
+    } else {
+      if (computed_here_) join_consumers(planner_, statement_);
+      choose_order();
+    }
     if (!make_nest(subject)) return;
     if (computed_here_) keep_result_in_tile();
     mark_tile();
@@ -87,14 +101,27 @@ class ContractionPlan {
   ContractionSize size_;
   ContractionTile tile_;
   ContractionWalk walk_;
-  bool computed_here_ = false;  // C starts in this nest: it can live in a tile
-  Names order_;                 // the loops down to the register tiles
-  bool by_lines_ = false;       // blocks of B's lines are packed
-  std::vector<Step> cuts_;      // the cache tiles among them
+  bool computed_here_ = false;          // C starts in this nest: it can live in a tile
+  Names order_;                         // the loops down to the register tiles
+  std::optional<TurnedResult> turned_;  // blocks of C are turned as they are stored
+  std::string block_loop_;              // that such a block is computed in
+  bool by_lines_ = false;               // blocks of B's lines are packed
+  std::vector<Step> cuts_;              // the cache tiles among them
   std::string block_text_;
   std::string patch_loop_;  // the blocks that A's windows are copied for
 
   const Schedule& now() const { return planner_.schedule(); }
+
+  ContractionSize size_for(const Contraction& choice) const {
+    ContractionSize size = size_of(choice, now().statement(statement_), planner_.model());
+    size.prepared = now().scop->arrays.at(choice.b->name).constant;
+    return size;
+  }
+
+  std::optional<TurnedResult> turned_for(const Contraction& c, const ContractionTile& tile) const {
+    if (!has_plain_nest(now(), statement_)) return std::nullopt;
+    return turned_result(c, now().statement(statement_), planner_.model(), size_for(c), tile, second_cache_bytes(cpu()));
+  }
   const CpuMachine& cpu() const { return planner_.options().machine.cpu; }
   static std::string text(double x) { return std::to_string(static_cast<long>(x)); }
 
@@ -107,23 +134,6 @@ class ContractionPlan {
     return tile_loop(name_, loop, size, loop + suffix);
   }
 
-  // Consumers that follow the nest, element by element, share its loops: they run in the register tile.
-  void join_consumers() {
-    if (!planner_.options().fusion) return;
-    for (;;) {
-      const TreePtr root = now().tree;
-      if (root->kind != Tree::Kind::kSequence) return;
-      std::size_t at = 0;
-      while (!contains(root->children[at], statement_)) ++at;
-      if (at + 1 == root->children.size()) return;
-      const TreePtr cluster = root->children[at], nest = root->children[at + 1];
-      const std::vector<Step> steps = joining_steps(now(), statement_, nest, cluster);
-      if (steps.empty()) return;
-      const std::string consumer = now().statement(statements_of(nest).front()).name;
-      if (!planner_.attempt_all(steps, "fusion", name_ + " -> " + consumer, "applied in the register tile")) return;
-    }
-  }
-
   // The longest loop of the reduction goes innermost where the last one is short: compilers unroll a loop of three taps around
   // a register tile and spill it. Sums must be free to change their order for that.
   void order_reduction() {
@@ -133,10 +143,25 @@ class ContractionPlan {
     std::rotate(longest, longest + 1, c_.k.end());
   }
 
+  //   for .., LASTt (of whole lines of C) { for LAST, jr, ir  C.tile += A B;  C = C.tile }
+  void order_turned() {
+    const bool rows = turned_->loop == c_.i;
+    const Names rest = without(without(without(c_.batch + c_.n + c_.m, c_.i), c_.j), turned_->loop);
+    cut(turned_->loop, turned_->size);
+    block_loop_ = turned_->loop + "t";
+    const std::string outer = best_outer(rest);
+    const double blocks = std::ceil(extent(turned_->loop) / static_cast<double>(turned_->size));
+    const bool first = outer.empty() || (rows && balance(blocks, planner_.threads()) >= 0.9);
+    order_ = first ? Names{block_loop_} + rest : Names{outer} + without(rest, outer) + Names{block_loop_};
+    block_loop_ = order_.back();
+    order_ = order_ + (rows ? Names{} : Names{turned_->loop}) + Names{c_.j + "r", c_.i + "r"};
+  }
+
   // The loop for the threads comes first: in a plain nest blocks of i or j, else an outer loop of the larger side.
   void choose_order() {
     const std::string line = line_loop(c_);
-    if (!line.empty() && bytes_of_lines() <= 0.75 * static_cast<double>(second_cache_bytes(cpu()))) return order_by_lines(line);
+    if (!line.empty() && !size_.prepared && bytes_of_lines() <= 0.75 * static_cast<double>(second_cache_bytes(cpu())))
+      return order_by_lines(line);
     const bool rows = size_.m >= size_.n;
     const Names m_rest = without(c_.m, c_.i), n_rest = without(c_.n, c_.j);
     std::string first = rows ? best_outer(m_rest) : best_outer(n_rest);
@@ -182,6 +207,7 @@ class ContractionPlan {
   // Parts of operands that one iteration of a loop uses alone: the rows of the threads' block; a panel of columns that is met
   // once.
   std::vector<PackedBlock> blocks() const {
+    if (turned_) return {};
     if (by_lines_) return {{c_.j + "r", c_.j, tile_.nr * line_elements(), size_.k, true}};
     const double depth = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
     const bool by_columns = order_.front() == c_.j + "t";
@@ -240,7 +266,7 @@ class ContractionPlan {
     if (computed_here_ || statements_of(loops_around(now().tree, statement_).front()).size() == 1)
       return planner_.attempt_all(nest_steps({}), "tile", subject, description());
     const std::string loop = loops_around(now().tree, statement_).front()->names.at(statement_);
-    for (const std::vector<Step>& expansion : expansions())
+    for (const std::vector<Step>& expansion : expansions(now(), statement_))
       for (const char* where : {"", "last", "first"}) {
         std::vector<Step> apart = expansion;
         apart.push_back(make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(loop)}}));
@@ -250,18 +276,6 @@ class ContractionPlan {
       }
     return planner_.attempt_all(nest_steps({make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(loop)}})}), "tile",
                                 subject, description());
-  }
-
-  // Nothing; and arrays for the scalars of the nest, when there are any.
-  std::vector<std::vector<Step>> expansions() const {
-    std::vector<std::vector<Step>> list{{}};
-    std::vector<Step> all;
-    const TreePtr nest = loops_around(now().tree, statement_).front();
-    for (const StorageMap& m : now().storage)
-      if (m.kind == StorageMap::Kind::kContract && m.sizes.empty() && m.at >= 0 && find_loop(nest, m.at))
-        all.push_back(make_step("expand", {{"array", arg(m.array)}}));
-    if (!all.empty()) list.push_back(std::move(all));
-    return list;
   }
 
   std::vector<Step> nest_steps(std::vector<Step> steps) {
@@ -291,24 +305,20 @@ class ContractionPlan {
     const std::string array = now().statement(statement_).target;
     const Array& a = now().scop->arrays.at(array);
     ArgumentMap contract{{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(order_.back())}};
-    if (c_.across) contract["layout"] = arg(ArgumentMap{{"order", arg(tile_order())}});
+    if (c_.across) contract["layout"] = arg(ArgumentMap{{"order", arg(lanes_last(now().statement(statement_), c_.j))}});
     ArgumentMap promote = contract;
-    promote["memory"] = arg(std::string("registers"));
+    promote["memory"] = arg(std::string(turned_ ? "l2" : "registers"));
+    if (turned_) {
+      promote["at"] = arg(block_loop_);
+      planner_.attempt(
+          make_step("promote", promote), "promotion", "array " + array,
+          "computed in blocks of " + std::to_string(turned_->size) + " of " + turned_->loop + ", turned as they are stored");
+      return;
+    }
     if (!a.external && !a.live_out &&
         planner_.attempt(make_step("contract", contract), "contraction", "array " + array, "lives in the register tile"))
       return;
     planner_.attempt(make_step("promote", promote), "promotion", "array " + array, "computed in a register tile, stored once");
-  }
-
-  // C's dimensions by the loops that walk them, that of the lanes last.
-  Names tile_order() const {
-    Names order;
-    const std::vector<ExprPtr>& subscripts = now().statement(statement_).subscripts;
-    for (std::size_t d = 0; d < subscripts.size(); ++d) {
-      const bool plain = subscripts[d]->op == Op::kIndex && !std::count(order.begin(), order.end(), subscripts[d]->name);
-      order.push_back(plain ? subscripts[d]->name : "d" + std::to_string(d));
-    }
-    return without(order, c_.j) + Names{c_.j};
   }
 
   // Lanes for every statement of the tile, unrolled rows for those that keep it in registers.
@@ -322,7 +332,8 @@ class ContractionPlan {
       } else {
         mark_lanes(s, tile_.lanes);
       }
-      if (!computes) continue;
+      // What only carries the tile to memory takes it from its registers.
+      if (!computes && (c_.across || st.kind != StatementKind::kCopy)) continue;
       const std::vector<TreePtr> loops = loops_around(now().tree, s);
       const TreePtr rows = loops[loops.size() - 2];
       planner_.attempt(make_step("unroll", {{"statement", arg(now().statement(s).name)}, {"loop", arg(rows->names.at(s))}}),

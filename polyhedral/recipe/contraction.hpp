@@ -26,7 +26,8 @@ struct ContractionSize {
   double i = 1, j = 1;         // the tile's loops
   double m = 1, n = 1, k = 1;  // all loops of the kind
   double batch = 1;
-  bool even = true;  // no triangle: blocks of a loop are equal work
+  bool even = true;       // no triangle: blocks of a loop are equal work
+  bool prepared = false;  // B is constant: its panels are there before the kernel runs
 
   bool plain() const { return m <= i && n <= j && batch <= 1; }  // i, j and the reduction only
 };
@@ -76,11 +77,34 @@ struct ContractionWalk {
   bool along_rows = false;        // tiles follow each other along C's rows
 };
 
+// So few tiles of rows that B's columns are read in place, row by row a few ahead, if they are contiguous.
+bool few_row_tiles(const ContractionSize& size, const ContractionTile& tile);
+
+// C is computed in blocks of its last loop, and turned as they are stored.
+struct TurnedResult {
+  std::string loop;
+  std::int64_t size = 0;
+};
+// Of a choice that is stored across; nullopt: not so.
+std::optional<TurnedResult> turned_result(const Contraction& c, const Statement& s, const Model& model,
+                                          const ContractionSize& size, const ContractionTile& tile, std::int64_t cache_bytes);
+// The tile's rate where B is turned for it, if its lines lie along other loops than the lanes.
+double rate_with_turning(double rate, const Contraction& c, const ContractionSize& size);
+
+// Consumers that follow the nest, element by element, share its loops: they run in the register tile.
+void join_consumers(GroupPlanner& planner, int statement);
+
+// C's dimensions by the loops that walk them, that of the lanes last.
+std::vector<std::string> lanes_last(const Statement& s, const std::string& lanes);
+
+// Nothing; and arrays for the scalars of the statement's nest, when there are any: what may have to come before it leaves it.
+std::vector<std::vector<Step>> expansions(const Schedule& now, int statement);
+
 // Does the nest that holds the statement have shared loops that walk exactly C: { init; for k S } and nothing else?
 bool has_plain_nest(const Schedule& schedule, int statement);
 
-// The bytes from one iteration of the reduction's innermost loop to the next in B.
-double row_bytes(const Contraction& c, const Scop& scop, const Model& model);
+// The bytes from one iteration of the loop to the next in the read's array; that of one element where nothing says more.
+double stride_bytes(const Expr& read, const std::string& loop, const Scop& scop, const Model& model);
 
 // The walk of a nest of the loops i, j and the reduction. `row_bytes`: from one k to the next in B.
 ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,

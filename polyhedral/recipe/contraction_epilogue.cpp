@@ -1,4 +1,5 @@
-// Which nests can be computed in the register tile of a contraction, and the steps that bring them there.
+// Which nests can be computed in the register tile of a contraction, the steps that bring them there, and what lets it leave
+// the nest that it stands in.
 //
 //     for i, j  C[i, j] = ..;   for i, j  D[i, j] = f(C[i, j])           fused at i, j
 //     for o, e  C[o, e] = ..;   for p  D[p] = f(C[p % 2, p / 2])         p becomes its quotient and its remainder first: fused
@@ -103,6 +104,47 @@ std::vector<Step> joining_steps(const Schedule& now, int statement, const TreePt
       "fuse", {{"statements", arg(Names{name, consumer.name})},
                {"loops", mine == wanted ? arg(mine) : arg(ArgumentMap{{name, arg(mine)}, {consumer.name, arg(wanted)}})}}));
   return steps;
+}
+
+void join_consumers(GroupPlanner& planner, int statement) {
+  if (!planner.options().fusion) return;
+  const auto now = [&]() -> const Schedule& { return planner.schedule(); };
+  const std::string name = now().statement(statement).name;
+  for (;;) {
+    const TreePtr root = now().tree;
+    if (root->kind != Tree::Kind::kSequence) return;
+    std::size_t at = 0;
+    while (!contains(root->children[at], statement)) ++at;
+    if (at + 1 == root->children.size()) return;
+    const TreePtr cluster = root->children[at], nest = root->children[at + 1];
+    const std::vector<Step> steps = joining_steps(now(), statement, nest, cluster);
+    if (steps.empty()) return;
+    const std::string consumer = now().statement(statements_of(nest).front()).name;
+    if (!planner.attempt_all(steps, "fusion", name + " -> " + consumer, "applied in the register tile")) return;
+  }
+}
+
+Names lanes_last(const Statement& s, const std::string& lanes) {
+  Names order;
+  for (std::size_t d = 0; d < s.subscripts.size(); ++d) {
+    const ExprPtr& e = s.subscripts[d];
+    const bool plain = e->op == Op::kIndex && !std::count(order.begin(), order.end(), e->name);
+    order.push_back(plain ? e->name : "d" + std::to_string(d));
+  }
+  std::erase(order, lanes);
+  order.push_back(lanes);
+  return order;
+}
+
+std::vector<std::vector<Step>> expansions(const Schedule& now, int statement) {
+  std::vector<std::vector<Step>> list{{}};
+  std::vector<Step> all;
+  const TreePtr nest = loops_around(now.tree, statement).front();
+  for (const StorageMap& m : now.storage)
+    if (m.kind == StorageMap::Kind::kContract && m.sizes.empty() && m.at >= 0 && find_loop(nest, m.at))
+      all.push_back(make_step("expand", {{"array", arg(m.array)}}));
+  if (!all.empty()) list.push_back(std::move(all));
+  return list;
 }
 
 }  // namespace facet

@@ -30,6 +30,7 @@ constexpr std::int64_t kMaxColumns = 4;
 constexpr std::int64_t kLineBytes = 64;
 constexpr double kGatherCycles = 1;  // an element
 constexpr double kAcrossCycles = 1;  // an element that is stored across the lanes
+constexpr double kWide = 4;          // columns to rows: from there on columns are what threads share out
 constexpr double kLeastRows = 4;     // of a tile that is stored along its rows
 
 // The product's two reads when the value is read * read (conversions, signs and scalar factors allowed around them).
@@ -48,12 +49,14 @@ double filled(double size, std::int64_t tile) {
 }
 
 // What the threads' shares of the tiles are used for: the rest waits for the largest one. Where other loops are there, those
-// are shared out, but those of the smaller side are not; triangles are shared out in many blocks.
+// are shared out, but those of the smaller side are not, nor rows where both threads would fetch a much larger B; triangles are
+// shared out in many blocks.
 double shared(const ContractionSize& size, std::int64_t rows, std::int64_t columns, int threads) {
   const double across = filled(size.i, rows), along = filled(size.j, columns);
   const bool columns_alone = size.n > size.m && size.n == size.j && size.batch == 1;
   if (!size.even) return across * along;
-  if (!size.plain()) return columns_alone ? across * filled(size.j, columns * threads) : across * along;
+  if (!size.plain() || size.j > kWide * size.i)
+    return columns_alone ? across * filled(size.j, columns * threads) : across * along;
   return std::max(filled(size.i, rows * threads) * along, across * filled(size.j, columns * threads));
 }
 

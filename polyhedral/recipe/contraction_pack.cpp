@@ -1,6 +1,7 @@
 // Policy: the operands of a register-tiled nest in panels, so that the tile reads both along one line.
 //
 //     A whole operand, before the nest, on threads            B.packed.copy;  for jt .. { .. B_packed .. }
+//     a constant one: the same, which then runs in prepare
 //     the block of one thread's iteration, in its own L2      for jt { B.tile.copy;  .. B_tile .. }
 //
 // The second form takes the operand of which the blocks of a loop use each their own part: what is written once and read soon
@@ -68,12 +69,15 @@ class Packing {
   }
 
   void run() {
-    at_ = of_patches() ? nest_.patch_loop : block() ? block()->loop : "";
+    const bool constant = now().scop->arrays.at(operand_.name).constant;
+    at_ = constant ? "" : of_patches() ? nest_.patch_loop : block() ? block()->loop : "";
     if (!at_.empty() && !fits(promotion())) at_ = "";
     lines_ = !at_.empty() && !of_patches() && block()->whole_lines;
     const std::string why =
         (!plain_ ? "laid out with its padding and room for whole tiles" : "packed in panels of " + std::to_string(panel_)) +
-        (at_.empty() ? "" : ", block by block");
+        (constant      ? ", whole: it is constant"
+         : at_.empty() ? ""
+                       : ", block by block");
     if (!planner_.attempt(promotion(), "promotion", "array " + operand_.name, why)) return;
     copy_ = now().copies.back().name;
     shape();
@@ -99,10 +103,20 @@ class Packing {
   const PackedBlock* block() const {
     if (!plain_) return nullptr;
     for (const PackedBlock& b : nest_.blocks)
-      if (b.axis == axis_ && (outside_.empty() || b.whole_lines) &&
+      if (b.axis == axis_ && (walked_outside() == 0 || b.whole_lines) &&
           static_cast<double>(b.size) * b.depth * static_cast<double>(size_bytes(operand_.type)) <= block_bytes())
         return &b;
     return nullptr;
+  }
+
+  // Dimensions of more than one element outside the panels.
+  std::size_t walked_outside() const {
+    const std::vector<ExprPtr>& extents = now().scop->arrays.at(operand_.name).extents;
+    std::size_t count = 0;
+    for (std::size_t d = 0; d < dims_.size(); ++d)
+      count += std::count(outside_.begin(), outside_.end(), dims_[d]) > 0 &&
+               evaluate_index(extents[d], planner_.model().sizes()) != 1;
+    return count;
   }
 
   bool of_patches() const { return !plain_ && axis_ == nest_.contraction.i && !nest_.patch_loop.empty(); }
@@ -245,7 +259,8 @@ class Packing {
 const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest) {
   const Contraction& c = nest.contraction;
   if (c.b->pad || Model::stride(c.b->args, c.j) != Model::Stride::kUnit) return "";
-  if (nest.size.m <= 2 * static_cast<double>(nest.tile.mr)) return "too few tiles use its columns to pay for a copy";
+  if (nest.size.prepared) return "";  // once, before any run
+  if (few_row_tiles(nest.size, nest.tile)) return "too few tiles use its columns to pay for a copy";
   const double bytes = planner.model().array_bytes(c.b->name);
   const Names names = dimensions(*c.b);
   const bool plain = !c.b->pad && std::count(names.begin(), names.end(), c.j) > 0;
@@ -254,10 +269,12 @@ const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest
 }
 
 // Why A stays where it is: its elements are read one by one, for a line of them all iterations that follow.
-const char* rows_in_place(const PackedNest& nest) {
+const char* rows_in_place(const GroupPlanner& planner, const PackedNest& nest) {
   const Contraction& c = nest.contraction;
   if (c.a->pad) return "";  // its reads ask for their place each time, the copy once
-  if (Model::stride(c.a->args, c.k.back()) == Model::Stride::kUnit) return "read along its lines, element by element";
+  const double apart = stride_bytes(*c.a, c.k.back(), *planner.schedule().scop, planner.model());
+  if (apart <= static_cast<double>(size_bytes(c.a->type))) return "read along its lines, element by element";
+  if (planner.schedule().scop->arrays.at(c.a->name).constant) return "";
   return nest.size.n < 2 * static_cast<double>(nest.tile.nr) ? "too few tiles use its rows to pay for a copy" : "";
 }
 
@@ -277,7 +294,7 @@ void pack_operands(GroupPlanner& planner, const PackedNest& nest) {
     planner.decline("promotion", "array " + operand.name, why_not);
   };
   pack(*c.b, c.j, nest.tile.nr, columns_in_place(planner, nest));
-  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, rows_in_place(nest));
+  if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, rows_in_place(planner, nest));
 }
 
 }  // namespace facet

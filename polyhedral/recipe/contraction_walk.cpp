@@ -5,13 +5,17 @@
 //         for jr, ir  |  for ir, jr           the panel of B meets all rows; or tiles follow each other along C's rows
 //           for k
 //
-// Columns for threads unless the rows' tiles are shared out better: panels of B are then packed by the thread that uses them,
-// and A is only read. Tiles go along C's rows where a thread's part of B stays in L2 and its part of C does not: the lines of C
-// are then stored one after the other, and its pages are met once (4096 x 4096 x 64 took a third longer down the columns).
+// Columns for threads unless the rows' tiles are shared out better, by more than what both threads fetch then costs: all of B
+// instead of all of A, and B's way into panels and back (20 x 2577 x 2125 took 2.3 ms in rows, 1.1 in columns). Panels of B are
+// packed by the thread that uses them, just before, and A is only read. Tiles go along C's rows where a thread's part of B
+// stays in L2, its part of C does not, and C has more rows than the tables of addresses have pages: each is then met once (4096
+// x 4096 x 64 took a third longer down the columns). With fewer rows panels in L1 are worth more (a 1 x 1 layer of 256 rows: 10
+// %).
 //
-// The reduction is cut where a panel of B and one of A do not fit into L2; and where rows of B lie on pages of their own, more
-// than the tables of addresses hold, so that every panel would look up each of them again: unless C's way from and to its cache
-// for every block of k takes longer than that (64 x 4096 x 4096: 20 % faster in blocks of 256; 2048 cubed is not cut).
+// The reduction is cut where a panel of B and one of A do not fit into L2; where rows of B lie on pages of their own, more
+// than the tables of addresses hold, so that every panel would look up each of them again; and where few row tiles read B in
+// place, which find its rows in L1 then: unless C's way from and to its cache for every block of k takes longer than that (64 x
+// 4096 x 4096: 20 % faster in blocks of 256, 16 x 512 x 4096 25 %; 2048 cubed is not cut).
 #include <algorithm>
 #include <cmath>
 
@@ -22,8 +26,10 @@ namespace facet {
 namespace {
 
 constexpr double kL2GbS = 100, kL3GbS = 20;  // of one core, where the machine does not say
+constexpr double kPeakGflopS = 100;          // f32 of one core, likewise
 constexpr double kNearlyAsGood = 1.02;       // columns for threads, against rows
 constexpr double kTall = 4;                  // rows to columns: from there on A is what threads share out
+constexpr double kFewTiles = 6;              // of rows, for which columns of B need no panels (8 x 32 tiles: equal at 64 rows)
 constexpr std::int64_t kWideBlock = 8;       // panels that pay for A's way from L3
 
 double read_bytes_per_us(const CpuMachine& cpu, std::size_t level, double otherwise) {
@@ -79,12 +85,27 @@ class Walking {
   void share() {
     const double by_columns = std::ceil(tiles(size_.j, tile_.nr) / threads_) * tiles(size_.i, tile_.mr);
     const double by_rows = std::ceil(tiles(size_.i, tile_.mr) / threads_) * tiles(size_.j, tile_.nr);
+    const double columns_us = by_columns * tile_us() + fetch_us(size_.i, size_.j, 0);
+    const double rows_us = by_rows * tile_us() + fetch_us(size_.j, size_.i, size_.prepared ? 0 : size_.j);
     // Both threads read all of A, or all of B.
-    const bool tall = size_.i > kTall * size_.j && by_rows <= by_columns * kNearlyAsGood;
-    walk_.columns = !tall && by_columns <= by_rows * kNearlyAsGood;
+    const bool tall = size_.i > kTall * size_.j && rows_us <= columns_us * kNearlyAsGood;
+    walk_.columns = !tall && columns_us <= rows_us * kNearlyAsGood;
     walk_.thread_block = walk_.columns ? share_of(size_.j, tile_.nr, threads_) : share_of(size_.i, tile_.mr, threads_);
     rows_ = walk_.columns || !size_.plain() ? size_.m : static_cast<double>(walk_.thread_block);
     columns_ = walk_.columns && size_.plain() ? static_cast<double>(walk_.thread_block) : size_.n;
+  }
+
+  // The arithmetic of one register tile.
+  double tile_us() const {
+    const double peak = cpu_.peak_f32_gflop_s > 0 ? cpu_.peak_f32_gflop_s : kPeakGflopS;
+    return 2 * static_cast<double>(tile_.mr * tile_.nr) * size_.k / (1000 * peak * 4 / bytes_);
+  }
+
+  // What one thread fetches from L3 beside it: one operand whole, its share of the other, and twice its share of what is packed
+  // for all threads.
+  double fetch_us(double whole, double part, double packed) const {
+    const double elements = size_.k * (whole + (part + 2 * packed) / threads_);
+    return elements * bytes_ / read_bytes_per_us(cpu_, 2, kL3GbS);
   }
 
   // Triangles: blocks of the larger side that L2 holds, which the threads take as they come.
@@ -101,7 +122,8 @@ class Walking {
   // Blocks of columns whose rows of B stay in L2, where they are wide enough for A to pass by. Further loops come between
   // tiles.
   void follow_rows(double k) {
-    if (!size_.plain() || walk_.k_block > 0 || rows_ * columns_ * bytes_ <= 0.5 * l2_) return;
+    const bool pages = rows_ > static_cast<double>(cpu_.tlb_pages) && size_.n * bytes_ >= static_cast<double>(cpu_.page_bytes);
+    if (!size_.plain() || walk_.k_block > 0 || !pages || rows_ * columns_ * bytes_ <= 0.5 * l2_) return;
     const std::int64_t most = static_cast<std::int64_t>(0.5 * l2_ / (k * bytes_)) / tile_.nr * tile_.nr;
     const bool all = columns_ <= static_cast<double>(most);
     walk_.along_rows = all || (walk_.columns && most >= kWideBlock * tile_.nr);
@@ -116,14 +138,23 @@ class Walking {
   void cut_reduction() {
     cut_deep();
     const std::int64_t block = in_first_cache();
-    if (!size_.plain() || !walk_.columns || row_bytes_ < static_cast<double>(cpu_.page_bytes) || size_.k < 2.0 * block ||
-        size_.k <= cpu_.tlb_pages)
-      return;
-    const double looked_up = size_.k * tiles(size_.j, tile_.nr) * cpu_.page_walk_ns * 1e-3;
+    if (!size_.plain() || !walk_.columns || size_.k < 2.0 * block) return;
     const double part = rows_ * columns_ * bytes_;
     const double rate = part <= 0.6 * l2_ ? read_bytes_per_us(cpu_, 1, kL2GbS) : read_bytes_per_us(cpu_, 2, kL3GbS);
     const double passes = size_.k / static_cast<double>(block);
-    if (2 * size_.m * size_.n * bytes_ * passes / rate < looked_up) walk_.k_block = block;
+    if (2 * size_.m * size_.n * bytes_ * passes / rate < pages_us() + again_us()) walk_.k_block = block;
+  }
+
+  // Looking up each row of B for every panel, where they are more than the tables hold.
+  double pages_us() const {
+    if (row_bytes_ < static_cast<double>(cpu_.page_bytes) || size_.k <= cpu_.tlb_pages || size_.prepared) return 0;
+    return size_.k * tiles(size_.j, tile_.nr) * cpu_.page_walk_ns * 1e-3;
+  }
+
+  // Fetching columns that are read in place from L2 again for every row tile but the first.
+  double again_us() const {
+    if (!few_row_tiles(size_, tile_) || size_.prepared) return 0;
+    return (tiles(size_.m, tile_.mr) - 1) * size_.k * size_.n * bytes_ / read_bytes_per_us(cpu_, 1, kL2GbS);
   }
 
   // Rows of a panel of B that fill L1: the row tiles that meet them follow at once.
@@ -139,6 +170,10 @@ class Walking {
 ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
                             const ContractionTile& tile, double row_bytes, int threads) {
   return Walking(cpu, element_bytes, size, tile, row_bytes, threads).run();
+}
+
+bool few_row_tiles(const ContractionSize& size, const ContractionTile& tile) {
+  return size.m <= kFewTiles * static_cast<double>(tile.mr);
 }
 
 std::int64_t second_cache_bytes(const CpuMachine& cpu) { return cpu.caches.size() > 1 ? cpu.caches[1].size_bytes : 1 << 20; }
@@ -163,14 +198,15 @@ std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, do
   return std::max(mr, rows / mr * mr);
 }
 
-double row_bytes(const Contraction& c, const Scop& scop, const Model& model) {
-  const std::vector<ExprPtr>& extents = scop.arrays.at(c.b->name).extents;
-  double bytes = static_cast<double>(size_bytes(c.b->type));
-  for (std::size_t d = c.b->args.size(); d-- > 0;) {
-    if (Model::step(c.b->args[d], c.k.back()).value_or(0) != 0) return bytes;
+double stride_bytes(const Expr& read, const std::string& loop, const Scop& scop, const Model& model) {
+  const std::vector<ExprPtr>& extents = scop.arrays.at(read.name).extents;
+  double bytes = static_cast<double>(size_bytes(read.type));
+  for (std::size_t d = read.args.size(); d-- > 0;) {
+    const std::int64_t step = Model::step(read.args[d], loop).value_or(0);
+    if (step != 0) return bytes * std::abs(static_cast<double>(step));
     bytes *= static_cast<double>(evaluate_index(extents[d], model.sizes()));
   }
-  return bytes;
+  return static_cast<double>(size_bytes(read.type));
 }
 
 bool has_plain_nest(const Schedule& schedule, int statement) {

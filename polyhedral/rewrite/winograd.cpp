@@ -15,8 +15,8 @@
 // every element that x has in its other dimensions, whichever the products read.
 //
 // Results are rounded otherwise: the error of an element follows the largest magnitudes of its tile's windows and filters, not
-// its own terms, and is about 3 times (m = 2) or 10 times (m = 4) that of the plain sum (Lavin and Gray measure the same); an
-// infinity or a NaN spreads over its tile. So numerics must be `free`.
+// its own terms, and an infinity or a NaN spreads over its tile. With 64 to 256 channels of uniform values the largest error
+// was 0.6 times (m = 2) and 10 to 12 times (m = 4) that of the plain sum. So numerics must be `free`.
 //
 // Refuses: strict or tree numerics; integers and 16-bit floats; windows that are not 3 x 3, have a stride or a dilation; a sum
 // that does not start at 0 in a nest of its own. Depthwise sums have no channels to sum over and are refused.

@@ -135,6 +135,66 @@ TEST(ScheduleProgram, PanelsArePackedByTheirUser) {
   EXPECT_NE(scheduled_on_two(product_of(512, 512, 512, true)).find("a.packed"), std::string::npos);
 }
 
+// y = x * w with w given by the program.
+Program weighted(const std::string& w) {
+  return program_of(R"({"facet": 1, "name": "mm", "symbols": {"M": {"min": 1, "max": 4096, "default": 200}},
+      "tensors": {"x": {"dtype": "f32", "shape": ["M", 96]}, "w": {"dtype": "f32", "shape": [96, 80])" +
+                    w + R"(}}, "inputs": ["x")" + (w.empty() ? R"(, "w")" : "") + R"(],
+      "ops": [{"op": "matmul", "in": ["x", "w"], "out": "y"}], "outputs": ["y"]})");
+}
+
+LoopProgram prepared(const Program& p, Ledger* ledger = nullptr) {
+  ScheduleOptions options = wide();
+  options.machine.cpu.cores = 2;
+  Ledger own;
+  const Result<Recipe> recipe = plan(p, {}, options, ledger ? *ledger : own);
+  EXPECT_TRUE(recipe.ok());
+  const Result<Scheduled> s = schedule_program(p, *recipe, options);
+  EXPECT_TRUE(s.ok());
+  if (ledger) ledger->insert(ledger->end(), s->ledger.begin(), s->ledger.end());
+  return s->loops;
+}
+
+std::string bodies(const std::vector<Kernel>& kernels) {
+  std::string text;
+  for (const Kernel& k : kernels) text += to_text(k.body);
+  return text;
+}
+
+// Panels of weights are made once, before any run, and no run writes them.
+TEST(ScheduleProgram, WeightsArePackedInPrepare) {
+  Ledger ledger;
+  const LoopProgram loops = prepared(weighted(R"(, "data": {"fill": 0.5})"), &ledger);
+  ASSERT_EQ(loops.prepare.size(), 1u) << to_text(loops);
+  EXPECT_NE(bodies(loops.prepare).find("w.packed["), std::string::npos);
+  EXPECT_EQ(bodies(loops.kernels).find("w.packed.copy"), std::string::npos);
+  EXPECT_NE(bodies(loops.kernels).find("w.packed["), std::string::npos);
+  const auto told = [](const LedgerEntry& e) { return e.reason.find("once, in prepare") != std::string::npos; };
+  EXPECT_TRUE(std::any_of(ledger.begin(), ledger.end(), told));
+}
+
+// What inputs or symbols have a part in stays in the run, and outputs do.
+TEST(ScheduleProgram, OnlyWhatDependsOnWeightsAloneIsPrepared) {
+  EXPECT_TRUE(prepared(weighted("")).prepare.empty());
+  const Program scaled = program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 1, "max": 64, "default": 8}},
+      "tensors": {"x": {"dtype": "f32", "shape": [64]}, "w": {"dtype": "f32", "shape": [64], "data": {"fill": 0.5}}},
+      "inputs": ["x"], "ops": [
+      {"op": "compute", "in": ["w"], "out": "v", "def": ["v[i] = cast(f32, N) * w[i]"]},
+      {"op": "compute", "in": ["v", "x"], "out": "y", "def": ["y[i] = x[i] + v[63 - i]"]},
+      {"op": "compute", "in": ["w"], "out": "z", "def": ["z[i] = w[i] + 1.0"]}], "outputs": ["y", "z"]})");
+  EXPECT_TRUE(prepared(scaled).prepare.empty());
+}
+
+// Few rows: a thread that took rows would fetch all of b, panels of b would not pay, and blocks of the reduction keep its rows
+// in L1 until all tiles have met them. More rows pay for panels.
+TEST(ScheduleProgram, FewRowsReadColumnsInPlaceInBlocksOfTheReduction) {
+  const std::string text = scheduled_on_two(product_of(20, 2577, 1200));
+  EXPECT_NE(text.find("for nt in 0..2 parallel"), std::string::npos) << text;
+  EXPECT_NE(text.find("tile of k"), std::string::npos) << text;
+  EXPECT_NE(text.find("* b[k, n]"), std::string::npos) << text;
+  EXPECT_NE(scheduled_on_two(product_of(96, 2577, 1200)).find("allocate b.tile"), std::string::npos);
+}
+
 // Few rows and a long reduction whose rows of b lie on pages of their own: blocks of k, so that panels share pages.
 TEST(ScheduleProgram, RowsOnPagesOfTheirOwnCutTheReduction) {
   EXPECT_NE(scheduled_on_two(product_of(64, 4096, 4096)).find("tile of k"), std::string::npos);
@@ -153,6 +213,15 @@ Program convolution_of(const std::string& x, const std::string& w, const std::st
                     R"(}, "w": {"dtype": "f32", "shape": )" + w + R"(}}, "inputs": ["x", "w"],
       "ops": [{"op": "conv", "in": ["x", "w"], "out": "y", "attrs": )" +
                     attributes + R"(}], "outputs": ["y"]})");
+}
+
+// One product over all points, although its result is larger than L2: panels are packed just before use, as its few rows need
+// no more pages than the tables hold; filters, whose last two dimensions have one element, are read where they lie.
+TEST(ScheduleProgram, PointwiseConvolutionsPackPanelsAlone) {
+  const std::string text = scheduled_on_two(convolution_of("[1, 64, 56, 56]", "[256, 64, 1, 1]", "{}"));
+  EXPECT_NE(text.find("allocate x.tile"), std::string::npos) << text;
+  EXPECT_EQ(text.find("packed"), std::string::npos) << text;
+  EXPECT_LT(text.find("for pqr in"), text.find("for mr in")) << text;
 }
 
 // Rows of 7 would fill less than half a vector: the lanes are filters, and the tile is stored across them.
@@ -206,6 +275,30 @@ TEST(ScheduleProgram, AnyIndexOrderIsPackedAndTiled) {
     for (const char* part : {"packed", "allocate r.tile", "vector", "unroll"})
       EXPECT_NE(text.find(part), std::string::npos) << def << "\n" << part << "\n" << text << log_of(ledger);
   }
+}
+
+Program einsum_of(const std::string& equation, const std::string& x, const std::string& y) {
+  return program_of(R"({"facet": 1, "name": "e", "tensors": {"x": {"dtype": "f32", "shape": )" + x +
+                    R"(}, "y": {"dtype": "f32", "shape": )" + y + R"(}}, "inputs": ["x", "y"],
+      "ops": [{"op": "einsum", "in": ["x", "y"], "out": "c", "attrs": {"equation": ")" +
+                    equation + R"("}}], "outputs": ["c"]})");
+}
+
+// A large operand of few rows is read along its lines; blocks of the result are turned as they are stored, lines along the
+// lanes of the tile or along its rows.
+TEST(ScheduleProgram, SmallerResultsAreTurnedInsteadOfOperands) {
+  const std::string lines = scheduled_on_two(einsum_of("adb,cd->cba", "[96, 200, 80]", "[24, 200]"));
+  EXPECT_EQ(lines.find("x.tile"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("allocate c.tile: f32[24, 16, 80]"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("vector(16)  # c.b\n                c.tile[c, a - 16 * at, b] sum= x[a, d, b] * y[c, d]"),
+            std::string::npos)
+      << lines;
+  const std::string rows = scheduled_on_two(einsum_of("acd,db->cba", "[96, 40, 200]", "[200, 24]"));
+  EXPECT_EQ(rows.find("x.packed"), std::string::npos) << rows;
+  EXPECT_LT(rows.find("for at in"), rows.find("for c in")) << rows;
+  // As many rows as pay for turning the operand.
+  EXPECT_EQ(scheduled_on_two(einsum_of("adb,cd->cba", "[96, 200, 80]", "[2000, 200]")).find("allocate c.tile: f32[2000"),
+            std::string::npos);
 }
 
 // Bias and activation run on the register tile: the sum has no array of its own, y is written once.

@@ -114,6 +114,7 @@ class ContractionPlan {
 
   ContractionSize size_for(const Contraction& choice) const {
     ContractionSize size = size_of(choice, now().statement(statement_), planner_.model());
+    size.across = choice.across;
     size.prepared = now().scop->arrays.at(choice.b->name).constant;
     return size;
   }

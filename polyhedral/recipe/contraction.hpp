@@ -27,6 +27,7 @@ struct ContractionSize {
   double m = 1, n = 1, k = 1;  // all loops of the kind
   double batch = 1;
   bool even = true;       // no triangle: blocks of a loop are equal work
+  bool across = false;    // the result is stored across the lanes
   bool prepared = false;  // B is constant: its panels are there before the kernel runs
 
   bool plain() const { return m <= i && n <= j && batch <= 1; }  // i, j and the reduction only

@@ -55,7 +55,7 @@ double shared(const ContractionSize& size, std::int64_t rows, std::int64_t colum
   const double across = filled(size.i, rows), along = filled(size.j, columns);
   const bool columns_alone = size.n > size.m && size.n == size.j && size.batch == 1;
   if (!size.even) return across * along;
-  if (!size.plain() || size.j > kWide * size.i)
+  if (!size.plain() || (size.j > kWide * size.i && !size.across))
     return columns_alone ? across * filled(size.j, columns * threads) : across * along;
   return std::max(filled(size.i, rows * threads) * along, across * filled(size.j, columns * threads));
 }

@@ -8,7 +8,7 @@
 // Columns for threads unless the rows' tiles are shared out better, by more than what both threads fetch then costs: all of B
 // instead of all of A, and B's way into panels and back (20 x 2577 x 2125 took 2.3 ms in rows, 1.1 in columns). Panels of B are
 // packed by the thread that uses them, just before, and A is only read. Tiles go along C's rows where a thread's part of B
-// stays in L2, its part of C does not, and C has more rows than the tables of addresses have pages: each is then met once (4096
+// stays in L2, its part of C does not, and C has more rows than half the tables of addresses: each is then met once (4096
 // x 4096 x 64 took a third longer down the columns). With fewer rows panels in L1 are worth more (a 1 x 1 layer of 256 rows: 10
 // %).
 //
@@ -104,6 +104,7 @@ class Walking {
   // What one thread fetches from L3 beside it: one operand whole, its share of the other, and twice its share of what is packed
   // for all threads.
   double fetch_us(double whole, double part, double packed) const {
+    if (size_.k * std::max(whole, part) * bytes_ <= 0.5 * l2_) return 0;  // near at once
     const double elements = size_.k * (whole + (part + 2 * packed) / threads_);
     return elements * bytes_ / read_bytes_per_us(cpu_, 2, kL3GbS);
   }
@@ -122,7 +123,8 @@ class Walking {
   // Blocks of columns whose rows of B stay in L2, where they are wide enough for A to pass by. Further loops come between
   // tiles.
   void follow_rows(double k) {
-    const bool pages = rows_ > static_cast<double>(cpu_.tlb_pages) && size_.n * bytes_ >= static_cast<double>(cpu_.page_bytes);
+    const bool pages =
+        rows_ > 0.5 * static_cast<double>(cpu_.tlb_pages) && size_.n * bytes_ >= static_cast<double>(cpu_.page_bytes);
     if (!size_.plain() || walk_.k_block > 0 || !pages || rows_ * columns_ * bytes_ <= 0.5 * l2_) return;
     const std::int64_t most = static_cast<std::int64_t>(0.5 * l2_ / (k * bytes_)) / tile_.nr * tile_.nr;
     const bool all = columns_ <= static_cast<double>(most);
@@ -153,7 +155,7 @@ class Walking {
 
   // Fetching columns that are read in place from L2 again for every row tile but the first.
   double again_us() const {
-    if (!few_row_tiles(size_, tile_) || size_.prepared) return 0;
+    if (!few_row_tiles(size_, tile_) || size_.prepared || size_.across) return 0;
     return (tiles(size_.m, tile_.mr) - 1) * size_.k * size_.n * bytes_ / read_bytes_per_us(cpu_, 1, kL2GbS);
   }
 

@@ -195,6 +195,13 @@ TEST(ScheduleProgram, FewRowsReadColumnsInPlaceInBlocksOfTheReduction) {
   EXPECT_NE(scheduled_on_two(product_of(96, 2577, 1200)).find("allocate b.tile"), std::string::npos);
 }
 
+// A tile that is stored across holds its sums until the end: blocks of the reduction would add up across in memory.
+TEST(ScheduleProgram, TilesStoredAcrossKeepTheWholeReduction) {
+  const std::string text = scheduled_on_two(product_of(3487, 38, 3626));
+  EXPECT_EQ(text.find("c.kt"), std::string::npos) << text;
+  EXPECT_NE(text.find("allocate c.tile"), std::string::npos) << text;
+}
+
 // Few rows and a long reduction whose rows of b lie on pages of their own: blocks of k, so that panels share pages.
 TEST(ScheduleProgram, RowsOnPagesOfTheirOwnCutTheReduction) {
   EXPECT_NE(scheduled_on_two(product_of(64, 4096, 4096)).find("tile of k"), std::string::npos);

@@ -75,8 +75,8 @@ struct ReductionNest {
 };
 std::optional<ReductionNest> reduction_of(const LoopPtr& node);
 
-// The store that ends the reduction of nest `node`, where that has an iteration (as far as its loops tell from outside). A point
-// without one has no place in the result: what the subscripts name there may be another point's, or nobody's.
+// The store that ends the reduction of nest `node`, where that has an iteration (as far as its loops tell from outside). A
+// point without one has no place in the result: what the subscripts name there may be another point's, or nobody's.
 LoopPtr where_iterated(const ReductionNest& nest, const LoopPtr& node, LoopPtr store);
 
 // A body of one reduction, and statements that are done once for each point and may as well all follow it.

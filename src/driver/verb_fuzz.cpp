@@ -4,6 +4,7 @@
 // give the reference's numbers: interpreted as loop trees and, with --compiled, as kernels on 1 and 2 threads. Every answer is
 // held against a count of instances at small sizes. A miss is shrunk (steps dropped while it stays a miss) and printed with its
 // seed, program and recipe.
+#include <cmath>
 #include <exception>
 #include <map>
 #include <utility>
@@ -22,7 +23,13 @@ namespace {
 constexpr std::size_t kBatch = 40;
 
 // More refusals in a hundred that counting contradicts are a fault: a few are values that nobody reads.
-constexpr std::int64_t kMostDoubts = 5;
+constexpr double kMostDoubts = 0.05;
+
+// More than one in twenty, and by more than three standard deviations: of fifty refusals three in doubt show nothing.
+bool too_many(std::int64_t doubts, std::int64_t refusals) {
+  const double expected = kMostDoubts * static_cast<double>(refusals);
+  return static_cast<double>(doubts) > expected + 3 * std::sqrt(expected * (1 - kMostDoubts));
+}
 
 struct Miss {
   FuzzPair pair;
@@ -187,7 +194,7 @@ Outcome Fuzzer::outcome() const {
   for (const auto& [name, count] : tally_.doubts) outcome.text += "  in doubt: " + std::to_string(count) + ": " + name + "\n";
   for (const auto& [why, count] : tally_.not_counted)
     outcome.text += "  not counted: " + std::to_string(count) + ": " + why + "\n";
-  if (doubts * 100 > tally_.counted_refusals * kMostDoubts) {
+  if (too_many(doubts, tally_.counted_refusals)) {
     outcome.status = 1;
     for (const std::string& d : tally_.doubtful) outcome.text += "DOUBT at " + d;
   }

@@ -132,18 +132,12 @@ isl::set context_of(const std::vector<Symbol>& symbols, const std::vector<ExprPt
 
 namespace {
 
-std::int64_t to_int(__isl_take isl_val* v) {
-  const std::int64_t x = isl_val_get_num_si(v);
-  isl_val_free(v);
-  return x;
-}
-
 ExprPtr linear_part(isl_aff* aff, const std::vector<ExprPtr>& dims, std::int64_t denominator);
 
 // floor(expression / denominator) of the div at `position`.
 ExprPtr div_expr(isl_aff* aff, unsigned position, const std::vector<ExprPtr>& dims) {
   isl_aff* div = isl_aff_get_div(aff, static_cast<int>(position));  // the argument of the floor, rational
-  const std::int64_t d = to_int(isl_aff_get_denominator_val(div));
+  const std::int64_t d = take_int(isl_aff_get_denominator_val(div));
   ExprPtr e = idx_floordiv(linear_part(div, dims, d), d);
   isl_aff_free(div);
   return e;
@@ -157,7 +151,7 @@ void add_term(ExprPtr& sum, std::int64_t coefficient, const ExprPtr& x) {
 // denominator * aff, all of whose scaled coefficients are integers.
 ExprPtr linear_part(isl_aff* aff, const std::vector<ExprPtr>& dims, std::int64_t denominator) {
   const auto scaled = [denominator](isl_val* v) {
-    return to_int(isl_val_mul(v, isl_val_int_from_si(isl_val_get_ctx(v), denominator)));
+    return take_int(isl_val_mul(v, isl_val_int_from_si(isl_val_get_ctx(v), denominator)));
   };
   ExprPtr sum = idx(0);
   for (unsigned i = 0; i < static_cast<unsigned>(isl_aff_dim(aff, isl_dim_in)); ++i)
@@ -218,13 +212,13 @@ ExprPtr operation_of(isl_ast_expr_op_type type, const std::vector<ExprPtr>& a) {
 }  // namespace
 
 ExprPtr expr_of(const isl::aff& aff, const std::vector<ExprPtr>& dims) {
-  const std::int64_t d = to_int(isl_aff_get_denominator_val(aff.get()));
+  const std::int64_t d = take_int(isl_aff_get_denominator_val(aff.get()));
   return idx_floordiv(linear_part(aff.get(), dims, d), d);
 }
 
 ExprPtr expr_of(const isl::ast_expr& e, const std::function<ExprPtr(const std::string&)>& lookup) {
   switch (isl_ast_expr_get_type(e.get())) {
-    case isl_ast_expr_int: return idx(to_int(isl_ast_expr_get_val(e.get())));
+    case isl_ast_expr_int: return idx(take_int(isl_ast_expr_get_val(e.get())));
     case isl_ast_expr_id: {
       isl_id* id = isl_ast_expr_get_id(e.get());
       const std::string name = isl_id_get_name(id);

@@ -123,11 +123,9 @@ class Builder {
 
   static std::int64_t step_of(const isl::ast_node& node) {
     isl_ast_expr* inc = isl_ast_node_for_get_inc(node.get());
-    isl_val* v = isl_ast_expr_get_val(inc);
-    const std::int64_t step = isl_val_get_num_si(v);
-    isl_val_free(v);
+    isl_val* step = isl_ast_expr_get_val(inc);
     isl_ast_expr_free(inc);
-    return step;
+    return take_int(step);
   }
 
   void describe(const Tree& loop, For& made) const {

@@ -41,9 +41,7 @@ std::optional<std::pair<unsigned, unsigned>> equated(__isl_keep isl_constraint* 
   std::int64_t sum = 0;
   for (const isl_dim_type type : {isl_dim_param, isl_dim_in, isl_dim_out, isl_dim_div})
     for (int k = 0; k < static_cast<int>(isl_constraint_dim(c, type)); ++k) {
-      isl_val* v = isl_constraint_get_coefficient_val(c, type, k);
-      const std::int64_t x = isl_val_get_num_si(v);
-      isl_val_free(v);
+      const std::int64_t x = take_int(isl_constraint_get_coefficient_val(c, type, k));
       if (x == 0) continue;
       std::optional<unsigned>* slot = type == isl_dim_in ? &in : type == isl_dim_out ? &out : nullptr;
       if (!slot || *slot) return std::nullopt;

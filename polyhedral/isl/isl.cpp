@@ -85,6 +85,13 @@ isl::ctx isl_context() {
   return isl::ctx(ctx);
 }
 
+std::int64_t take_int(__isl_take isl_val* value) {
+  if (!value) isl::exception::throw_last_error(isl_context());
+  const std::int64_t x = isl_val_get_num_si(value);
+  isl_val_free(value);
+  return x;
+}
+
 Budget Budget::part(double fraction) const {
   Budget b = *this;
   if (deadline) {
@@ -107,6 +114,10 @@ Result<Done> guarded(const std::string& stage, const Budget& budget, const std::
     Watchdog watchdog(ctx, budget);
     try {
       fn();
+      // C functions answer an empty object with a value that means something else: what came after a cut is not to be believed.
+      const isl_error last = isl_ctx_last_error(ctx);
+      if (last == isl_error_quota || last == isl_error_abort || isl_ctx_aborted(ctx))
+        failure = diagnose(Code::kBudgetExhausted, {}, {stage, "isl's quota"});
     } catch (const isl::exception_quota&) {
       failure = diagnose(Code::kBudgetExhausted, {}, {stage, "isl's operation quota"});
     } catch (const isl::exception_abort&) {
@@ -225,9 +236,7 @@ std::optional<Point> smallest_point(const isl::set& set) {
   isl_space_free(space);
   Point result;
   for (unsigned i = 0; i < n; ++i) {
-    isl_val* v = isl_point_get_coordinate_val(point, isl_dim_set, static_cast<int>(i));
-    const std::int64_t x = isl_val_get_num_si(v);
-    isl_val_free(v);
+    const std::int64_t x = take_int(isl_point_get_coordinate_val(point, isl_dim_set, static_cast<int>(i)));
     if (i < np) {
       result.parameters.emplace_back(names[i], x);
     } else {

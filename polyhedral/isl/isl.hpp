@@ -23,6 +23,10 @@ namespace facet {
 // The calling thread's context. It lives as long as the process; isl objects never cross threads.
 isl::ctx isl_context();
 
+// The value's numerator. Throws isl's last error where there is no value: an operation that the deadline cut off leaves none,
+// and isl itself takes that for 0.
+std::int64_t take_int(__isl_take isl_val* value);
+
 // How much one guarded call may cost. A deadline in the past means: no time left.
 struct Budget {
   unsigned long operations = 200'000'000;  // isl's own count; 0 is unlimited

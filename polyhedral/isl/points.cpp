@@ -22,6 +22,10 @@ isl_stat take(isl_point* point, void* user) {
     isl_space_free(space);
     for (std::size_t d = 0; d < values.size(); ++d) {
       isl_val* v = isl_point_get_coordinate_val(point, isl_dim_set, static_cast<int>(d));
+      if (!v) {  // C code called: no exception may pass it
+        isl_point_free(point);
+        return isl_stat_error;
+      }
       values[d] = isl_val_get_num_si(v);
       isl_val_free(v);
     }

@@ -24,8 +24,8 @@ class StepMaker {
   static const std::vector<Kind>& kinds();
 
   Made make(const std::string& verb) {
-    for (const Kind& k : kinds())
-      if (verb == k.verb) return (this->*k.make)();
+    for (const Kind& k : kinds())  // a view is empty when the time is over
+      if (verb == k.verb && !view_.statements.empty()) return (this->*k.make)();
     return std::nullopt;
   }
 

@@ -93,9 +93,9 @@ TEST(Partials, ASumThatIsReadOnTheWayStaysWhole) {
 // A[i] waits for the iteration before: parts of the sum beside it would as well.
 TEST(Partials, ALoopThatCarriesMoreThanSumsKeepsThemWhole) {
   const Program p = program_of(R"({"facet": 1, "name": "p", "tensors": {)" + tensor("x", "[2000, 1500]") + ", " +
-                               tensor("s", "[1500]") + ", " + tensor("q", "[2000]") + R"(}, "inputs": ["x"],
+                               tensor("s", "[1500]") + ", " + tensor("q", "[2001]") + R"(}, "inputs": ["x"],
     "ops": [{"op": "loops", "in": ["x"], "out": ["s", "q"], "code":
-    "for (int i = 0; i < 1500; i++) s[i] = 0; q[0] = 0; for (int i = 1; i < 2000; i++) { q[i] = q[i-1] * x[i][0]; for (int j = 0; j < 1500; j++) s[j] = s[j] + q[i] * x[i][j]; }"}],
+    "for (int i = 0; i < 1500; i++) s[i] = 0; q[0] = 1; for (int i = 0; i < 2000; i++) { q[i+1] = q[i] * x[i][0]; for (int j = 0; j < 1500; j++) s[j] = s[j] + q[i] * x[i][j]; }"}],
     "outputs": ["s", "q"]})");
   const Planned made = planned(p);
   EXPECT_FALSE(has(made.recipe, "rfactor")) << made.recipe;

@@ -21,6 +21,7 @@
 #include "facet/expr_walk.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace facet::passes {
 
@@ -29,10 +30,11 @@ namespace {
 constexpr std::int64_t kLine = 64;           // bytes
 constexpr std::int64_t kLeastRow = 2048;     // bytes: of shorter rows the hardware's prefetcher sees several in a page
 constexpr std::int64_t kMostLines = 8;       // asked for in an iteration
+constexpr std::int64_t kMostApart = 128;     // elements: loops by one or several vectors end so far apart on one row
 constexpr double kFunctionWork = 10;         // of exp and the like, in operations
 constexpr std::int64_t kOwnCache = 1 << 20;  // bytes, where the machine does not say
 
-// A serial innermost loop with a constant extent.
+// A serial innermost loop with an extent that symbols decide.
 struct Sweep {
   std::size_t at = 0;  // in its block
   const For* loop = nullptr;
@@ -95,16 +97,25 @@ class RowPrefetching {
     if (!f || f->kind != LoopKind::kSerial) return;
     for (const LoopPtr& n : f->body)
       if (as<For>(n) || as<If>(n)) return;
-    const Linear extent = difference(f->upper, f->lower);
-    if (!extent.is_constant() || extent.constant <= 0) return;
+    const std::int64_t extent = typical(to_expr(difference(f->upper, f->lower)));
+    if (extent <= 0) return;
     Sweep s;
     s.at = at;
     s.loop = f;
-    s.elements = (extent.constant + f->step - 1) / f->step * f->step;
+    s.elements = (extent + f->step - 1) / f->step * f->step;
     s.work = work_of(f->body) / static_cast<double>(f->step);
     for (const Access& a : accesses_of(f->body))
       if (is_row(a, *f)) s.accesses.push_back(a);
     sweeps->push_back(std::move(s));
+  }
+
+  // The value at the symbols' default values; -1 where something else decides too.
+  std::int64_t typical(const ExprPtr& e) const {
+    SymbolValues values;
+    for (const Symbol& s : context_.program->symbols) values[s.name] = s.value;
+    bool known = is_index_arithmetic(e);
+    walk(e, [&](const Expr& x) { known = known && (x.op != Op::kIndex || values.count(x.name) > 0) && x.op != Op::kValue; });
+    return known ? evaluate_index(e, values) : -1;
   }
 
   // Vectors side by side of an array of the caller or the workspace.
@@ -131,23 +142,21 @@ class RowPrefetching {
   }
 
   // Does an earlier sweep read a row that this one reads?
-  static bool reads_again(const std::vector<Sweep>& sweeps, const Sweep& s) {
+  bool reads_again(const std::vector<Sweep>& sweeps, const Sweep& s) const {
     for (const Sweep& before : sweeps)
       if (before.at < s.at)
         for (const Access& a : before.accesses)
           for (const Access& b : s.accesses)
-            if (!a.writes && !b.writes && same_row(a, *before.loop, b, *s.loop)) return true;
+            if (!a.writes && !b.writes && fits(b, s) && same_row(a, *before.loop, b, *s.loop)) return true;
     return false;
   }
 
   bool is_large(const Access& a) const {
-    std::int64_t bytes = size_bytes(a.type);
+    double bytes = static_cast<double>(size_bytes(a.type));
     for (const ExprPtr& e : context_.find(a.buffer)->extents) {
-      std::int64_t extent = 0;
-      if (!constant_value(e, &extent)) return true;
-      bytes *= std::max<std::int64_t>(extent, 1);
+      bytes *= static_cast<double>(std::max<std::int64_t>(typical(e), 1));
     }
-    return bytes > own_cache_;
+    return bytes > static_cast<double>(own_cache_);
   }
 
   bool fits(const Access& a, const Sweep& s) const {
@@ -181,7 +190,8 @@ class RowPrefetching {
       ask(next, "the next row of " + a.buffer);
     }
     for (const Sweep& later : sweeps)
-      if (later.at > busy.at && later.elements == busy.elements && same(later.loop->lower, busy.loop->lower))
+      if (later.at > busy.at && std::abs(later.elements - busy.elements) < kMostApart &&
+          same(later.loop->lower, busy.loop->lower))
         for (const Access& a : later.accesses) {
           Access place = a;
           place.subscripts.back() =

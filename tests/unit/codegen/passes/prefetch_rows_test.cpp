@@ -1,7 +1,6 @@
 // Rows that several sweeps read: which sweep asks for the next row, and for what.
 #include <gmock/gmock.h>
 
-#include "facet/loop_ast.hpp"
 #include "unit/codegen/passes/trees.hpp"
 
 namespace facet::test {
@@ -12,13 +11,14 @@ using testing::Not;
 
 struct Shape {
   std::int64_t rows = 4096, columns = 4096;
-  bool first_sweep = true, streamed = false;
+  bool first_sweep = true, streamed = false, symbols = false;
 };
 
 // A softmax without its sum: x is read twice, y is stored last.
 LoopProgram rows_of(const Shape& s) {
+  const ExprPtr rows = s.symbols ? ix("M") : idx(s.rows), columns = s.symbols ? ix("N") : idx(s.columns);
   const auto sweep = [&](const std::string& j, LoopPtr node) {
-    return loop(j, idx(0), idx(s.columns), {std::move(node)}, LoopKind::kVector, 16);
+    return loop(j, idx(0), columns, {std::move(node)}, LoopKind::kVector, 16);
   };
   LoopList body = {local("top", {idx(1)}), local("p", {idx(s.columns)}), put("top", {idx(0)}, f32(0))};
   if (s.first_sweep) body.push_back(sweep("r", update("top", {idx(0)}, rd("x", {ix("i"), ix("r")}), ReduceKind::kMax)));
@@ -27,10 +27,12 @@ LoopProgram rows_of(const Shape& s) {
   Store streamed = *passes::as<Store>(last);
   streamed.stream = s.streamed;
   body.push_back(sweep("q", make_loop(std::move(streamed))));
-  return program({},
-                 {array("x", {idx(s.rows), idx(s.columns)}), array("w", {idx(s.columns)}),
-                  array("y", {idx(s.rows), idx(s.columns)}, BufferRole::kOutput)},
-                 {loop("i", idx(0), idx(s.rows), body, LoopKind::kParallel)});
+  LoopProgram p = program(
+      {"M", "N"}, {array("x", {rows, columns}), array("w", {columns}), array("y", {rows, columns}, BufferRole::kOutput)},
+      {loop("i", idx(0), rows, body, LoopKind::kParallel)});
+  p.symbols[0].value = s.rows;
+  p.symbols[1].value = s.columns;
+  return p;
 }
 
 std::string lowered(const Shape& s) {
@@ -52,6 +54,11 @@ TEST(PrefetchRows, WhatIsStreamedIsNotFetched) {
   const std::string text = lowered({4096, 4096, true, true});
   EXPECT_THAT(text, HasSubstr("prefetch x[i + 1, j]"));
   EXPECT_THAT(text, Not(HasSubstr("prefetch y")));
+}
+
+TEST(PrefetchRows, SymbolsCountWithTheirDefaults) {
+  EXPECT_THAT(lowered({4096, 4096, true, false, true}), HasSubstr("prefetch x[i + 1, j]"));
+  EXPECT_THAT(lowered({4096, 64, true, false, true}), Not(HasSubstr("prefetch")));
 }
 
 TEST(PrefetchRows, OneSweepIsLeftToTheHardware) { EXPECT_THAT(lowered({4096, 4096, false}), Not(HasSubstr("prefetch"))); }

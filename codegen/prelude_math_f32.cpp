@@ -61,7 +61,7 @@ $FN $T tanh_$S($T x) {
 }
 )"},
                                     {"sigmoid", "f32", H::kBoth, R"(
-// 1 / (1 + exp(-x)), 2 ulp, denormal results included.
+// 1 / (1 + exp(-x)), 2.5 ulp, denormal results included.
 $FN $T sigmoid_$S($T x) {
   const $T e = exp_$S(-abs_$S(x));
   return (x < $C(0.0f) ? e : $C(1.0f)) / ($C(1.0f) + e) + (x != x ? x : $C(0.0f));

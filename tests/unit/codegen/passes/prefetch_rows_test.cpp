@@ -38,7 +38,7 @@ LoopProgram rows_of(const Shape& s) {
 std::string lowered(const Shape& s) {
   CpuMachine m = wide_machine();
   m.caches = {{48 << 10}, {2 << 20}, {32 << 20}};
-  return to_text(lower_for_cpu(rows_of(s), m).kernels[0].body);
+  return to_text(lower_for_cpu(rows_of(s), m, nullptr).kernels[0].body);
 }
 
 TEST(PrefetchRows, TheSweepWithMostWorkAsks) {

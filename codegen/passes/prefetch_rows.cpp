@@ -164,45 +164,74 @@ class RowPrefetching {
     return row >= kLeastRow && 4 * row <= own_cache_;
   }
 
-  LoopList lines_of(const For& rows, const std::vector<Sweep>& sweeps, const Sweep& busy, std::string* what) const {
-    LoopList lines;
-    const auto ask = [&](const Access& place, const std::string& name) {
-      const std::int64_t a_line = std::max<std::int64_t>(1, kLine / size_bytes(place.type));
-      for (std::int64_t at = 0; at < busy.loop->step; at += a_line) {
-        std::vector<ExprPtr> subscripts = place.subscripts;
-        subscripts.back() = to_expr(to_linear(idx_add(subscripts.back(), idx(at))));
-        lines.push_back(make_loop(Prefetch{place.buffer, std::move(subscripts)}));
-      }
-      *what += (what->empty() ? "" : ", ") + name;
-    };
-    std::vector<Access> asked;
+  struct Wanted {
+    Access place;  // for the busy sweep's iterator
+    std::string name;
+  };
+
+  // The next row of each array that the busy sweep reads a row of.
+  std::vector<Wanted> next_rows(const For& rows, const std::vector<Sweep>& sweeps, const Sweep& busy) const {
+    std::vector<Wanted> wanted;
+    const std::set<std::string> inside = introduced_names(busy.loop->body);
     for (const Access& a : busy.accesses) {
-      const auto known = [&](const Access& b) { return same_row(a, *busy.loop, b, *busy.loop); };
-      if (a.writes || !fits(a, busy) || !is_large(a) || std::any_of(asked.begin(), asked.end(), known)) continue;
+      if (a.writes || !fits(a, busy) || !is_large(a) || mentions_name(a, inside)) continue;
       Access next = a;
       bool moves = false;
       for (ExprPtr& e : next.subscripts) {
         moves = moves || to_linear(e).coefficient_of(rows.iterator) != 0;
         e = to_expr(to_linear(facet::substitute(e, {{rows.iterator, idx_add(index(rows.iterator), idx(rows.step))}})));
       }
-      if (!moves || read_now(sweeps, next, *busy.loop)) continue;
-      asked.push_back(a);
-      ask(next, "the next row of " + a.buffer);
+      if (moves && !read_now(sweeps, next, *busy.loop))
+        add_row(std::move(next), *busy.loop, "the next row of " + a.buffer, &wanted);
     }
-    for (const Sweep& later : sweeps)
-      if (later.at > busy.at && std::abs(later.elements - busy.elements) < kMostApart &&
-          same(later.loop->lower, busy.loop->lower))
-        for (const Access& a : later.accesses) {
-          Access place = a;
-          place.subscripts.back() =
-              facet::substitute(place.subscripts.back(), {{later.loop->iterator, index(busy.loop->iterator)}});
-          const auto known = [&](const Access& b) { return same_row(place, *busy.loop, b, *busy.loop); };
-          if (!a.writes || streams(*later.loop, a.buffer) || !fits(a, later) || !is_large(a) ||
-              std::any_of(asked.begin(), asked.end(), known))
-            continue;
-          asked.push_back(place);
-          ask(place, "the results " + a.buffer);
-        }
+    return wanted;
+  }
+
+  // Where sweeps behind the busy one store to, place by place as it walks.
+  std::vector<Wanted> results(const For& rows, const std::vector<Sweep>& sweeps, const Sweep& busy) const {
+    std::vector<Wanted> wanted;
+    std::set<std::string> later_names =
+        introduced_names({rows.body.begin() + static_cast<std::ptrdiff_t>(busy.at) + 1, rows.body.end()});
+    later_names.erase(busy.loop->iterator);
+    for (const Sweep& later : sweeps) {
+      if (later.at <= busy.at || std::abs(later.elements - busy.elements) >= kMostApart ||
+          !same(later.loop->lower, busy.loop->lower))
+        continue;
+      for (const Access& a : later.accesses) {
+        if (!a.writes || streams(*later.loop, a.buffer) || !fits(a, later) || !is_large(a)) continue;
+        Access place = a;
+        for (ExprPtr& e : place.subscripts) e = facet::substitute(e, {{later.loop->iterator, index(busy.loop->iterator)}});
+        if (!mentions_name(place, later_names)) add_row(std::move(place), *busy.loop, "the results " + a.buffer, &wanted);
+      }
+    }
+    return wanted;
+  }
+
+  static bool mentions_name(const Access& a, const std::set<std::string>& names) {
+    return std::any_of(a.subscripts.begin(), a.subscripts.end(), [&](const ExprPtr& e) { return mentions_any(e, names); });
+  }
+
+  // Once for each row.
+  static void add_row(Access place, const For& busy, std::string name, std::vector<Wanted>* wanted) {
+    for (const Wanted& w : *wanted)
+      if (same_row(w.place, busy, place, busy)) return;
+    wanted->push_back({std::move(place), std::move(name)});
+  }
+
+  // The prefetches of one iteration of the busy sweep, line by line; none where they are too many.
+  LoopList lines_of(const For& rows, const std::vector<Sweep>& sweeps, const Sweep& busy, std::string* what) const {
+    std::vector<Wanted> wanted = next_rows(rows, sweeps, busy);
+    for (Wanted& w : results(rows, sweeps, busy)) wanted.push_back(std::move(w));
+    LoopList lines;
+    for (const Wanted& w : wanted) {
+      const std::int64_t a_line = std::max<std::int64_t>(1, kLine / size_bytes(w.place.type));
+      for (std::int64_t at = 0; at < busy.loop->step; at += a_line) {
+        std::vector<ExprPtr> subscripts = w.place.subscripts;
+        subscripts.back() = to_expr(to_linear(idx_add(subscripts.back(), idx(at))));
+        lines.push_back(make_loop(Prefetch{w.place.buffer, std::move(subscripts)}));
+      }
+      *what += (what->empty() ? "" : ", ") + w.name;
+    }
     return static_cast<std::int64_t>(lines.size()) <= kMostLines ? lines : LoopList{};
   }
 

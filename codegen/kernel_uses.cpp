@@ -99,4 +99,11 @@ KernelUses uses_of(const LoopProgram& program, const LoopList& body) {
   return uses;
 }
 
+int flop_bytes(const LoopProgram& program, const LoopList& body) {
+  std::int64_t bytes = 4;
+  for (const std::string& name : uses_of(program, body).buffers)
+    if (const DType type = program.find_buffer(name)->dtype; is_float(type)) bytes = std::max(bytes, size_bytes(type));
+  return static_cast<int>(bytes);
+}
+
 }  // namespace facet

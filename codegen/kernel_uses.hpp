@@ -17,4 +17,7 @@ struct KernelUses {
 
 KernelUses uses_of(const LoopProgram& program, const LoopList& body);
 
+// Bytes of the widest floating type among the arrays that the body touches, at least 4: shorter ones are computed in f32.
+int flop_bytes(const LoopProgram& program, const LoopList& body);
+
 }  // namespace facet

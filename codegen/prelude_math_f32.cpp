@@ -12,7 +12,7 @@ const HelperTable& math_helpers_f32() {
   static const HelperTable table = {{"exp", "f32", H::kBoth, R"(
 // 1 ulp. x = n log 2 + r with |r| <= log(2) / 2; beyond the limits the result is 0 or infinity.
 $FN $T exp_$S($T x) {
-  const $T y = x < $C(-104.0f) ? $C(-104.0f) : (x > $C(89.0f) ? $C(89.0f) : x);
+  const $T y = larger_$S($C(-104.0f), smaller_$S($C(89.0f), x));
   const $T n = mad_$S(y, $C(1.44269504f), $C(0x1.8p23f)) - $C(0x1.8p23f);
   $T r = mad_$S(n, $C(-0.693359375f), y);
   r = mad_$S(n, $C(2.12194440e-4f), r);
@@ -20,7 +20,8 @@ $FN $T exp_$S($T x) {
   p = mad_$S(p, r, $C(0.04166655011f));
   p = mad_$S(p, r, $C(0.1666657338f));
   p = mad_$S(p, r, $C(0.5f));
-  return scale2_$S(mad_$S(r * r, p, r) + $C(1.0f), n);
+  p = mad_$S(p, r, $C(1.0f));
+  return scale2_$S(mad_$S(p, r, $C(1.0f)), n);
 }
 )"},
                                     {"log", "f32", H::kBoth, R"(
@@ -60,7 +61,7 @@ $FN $T tanh_$S($T x) {
 }
 )"},
                                     {"sigmoid", "f32", H::kBoth, R"(
-// 1 / (1 + exp(-x)), 2 ulp, denormal results included.
+// 1 / (1 + exp(-x)), 2.5 ulp, denormal results included.
 $FN $T sigmoid_$S($T x) {
   const $T e = exp_$S(-abs_$S(x));
   return (x < $C(0.0f) ? e : $C(1.0f)) / ($C(1.0f) + e) + (x != x ? x : $C(0.0f));

@@ -34,7 +34,7 @@ $FN $T exp_fraction_$S($T r) {
                                                 {"exp", "f64", H::kBoth, R"(
 // 1 ulp.
 $FN $T exp_$S($T x) {
-  const $T y = x < $C(-746.0) ? $C(-746.0) : (x > $C(710.0) ? $C(710.0) : x);
+  const $T y = larger_$S($C(-746.0), smaller_$S($C(710.0), x));
   const $T n = mad_$S(y, $C(1.4426950408889634), $C(0x1.8p52)) - $C(0x1.8p52);
   const $T r = mad_$S(n, $C(-0x1.a39ef35793c76p-33), mad_$S(n, $C(-0x1.62e42feep-1), y));
   return scale2_$S(exp_fraction_$S(r) + $C(1.0), n);

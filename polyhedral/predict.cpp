@@ -25,6 +25,7 @@
 
 #include "polyhedral/affine.hpp"
 #include "polyhedral/model.hpp"
+#include "polyhedral/model_clock.hpp"
 
 namespace facet {
 
@@ -34,7 +35,6 @@ using Fixed = std::vector<std::pair<std::string, std::int64_t>>;
 using Footprint = std::map<std::string, double>;  // bytes of lines by buffer
 
 constexpr double kLine = 64;
-constexpr double kCyclesPerUs = 3000;                     // 3 GHz where nothing was measured
 constexpr double kFmaLatency = 4;                         // cycles (Zen 4, Intel cores since 2015)
 constexpr double kL2 = 64e3, kL3 = 24e3, kMemory = 12e3;  // bytes a us and core where the machine does not say
 constexpr double kAnyExtent = 1e18;                       // what is touched is smaller
@@ -311,7 +311,7 @@ class Predictor {
     p->instances += instances;
     p->flops += instances * v.operations;
     p->lanes = std::max(p->lanes, lanes);
-    compute_us_ += instances * cycles / lanes * share_ / kCyclesPerUs;
+    compute_us_ += instances * cycles / lanes * share_ / kModelCyclesPerUs;
   }
 
   // Lanes that work at once: none where most accesses along the loop are gathers.

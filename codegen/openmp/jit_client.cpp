@@ -15,6 +15,7 @@ namespace {
 struct Plugin {
   void* library = nullptr;
   JitCompileFunction compile = nullptr;
+  JitAssemblyFunction assembly = nullptr;
   JitSymbolFunction symbol = nullptr;
   JitFreeFunction release = nullptr;
   JitFreeTextFunction free_text = nullptr;
@@ -49,11 +50,13 @@ Plugin load_plugin() {
   void* library = p.library = open_plugin(p.problem);
   if (!library) return p;
   p.compile = reinterpret_cast<JitCompileFunction>(::dlsym(library, "facet_jit_compile"));
+  p.assembly = reinterpret_cast<JitAssemblyFunction>(::dlsym(library, "facet_jit_assembly"));
   p.symbol = reinterpret_cast<JitSymbolFunction>(::dlsym(library, "facet_jit_symbol"));
   p.release = reinterpret_cast<JitFreeFunction>(::dlsym(library, "facet_jit_free"));
   p.free_text = reinterpret_cast<JitFreeTextFunction>(::dlsym(library, "facet_jit_free_text"));
   p.version = reinterpret_cast<JitVersionFunction>(::dlsym(library, "facet_jit_version"));
-  if (!p.compile || !p.symbol || !p.release || !p.free_text || !p.version) p.problem = "the plugin lacks a function";
+  if (!p.compile || !p.assembly || !p.symbol || !p.release || !p.free_text || !p.version)
+    p.problem = "the plugin lacks a function";
   return p;
 }
 
@@ -71,6 +74,15 @@ std::string whole_text(const Module& module) {
   return text;
 }
 
+// Without what only concerns linking.
+std::vector<const char*> compiling(const std::vector<std::string>& flags) {
+  static const std::set<std::string> kLinkOnly = {"-shared", "-fPIC", "-pthread", "-c"};
+  std::vector<const char*> kept;
+  for (const std::string& flag : flags)
+    if (!kLinkOnly.count(flag)) kept.push_back(flag.c_str());
+  return kept;
+}
+
 }  // namespace
 
 void* JitModule::lookup(const std::string& name) const {
@@ -80,16 +92,14 @@ void* JitModule::lookup(const std::string& name) const {
 
 std::string jit_problem() { return plugin().problem; }
 
+std::string jit_compiler_name() { return std::string(plugin().version()) + ", in process"; }
+
 void* jit_plugin_function(const char* name) { return plugin().library ? ::dlsym(plugin().library, name) : nullptr; }
 
 Result<JitModule> jit_module(const Module& module, const std::vector<std::string>& flags) {
   const Plugin& p = plugin();
   if (!p.problem.empty()) return diagnose(Code::kJitMissing, {}, {p.problem});
-  static const std::set<std::string> kLinkOnly = {"-shared", "-fPIC", "-pthread", "-c"};
-  std::vector<const char*> kept;
-  for (const std::string& flag : flags)
-    if (!kLinkOnly.count(flag)) kept.push_back(flag.c_str());
-
+  const std::vector<const char*> kept = compiling(flags);
   const auto start = std::chrono::steady_clock::now();
   char* error = nullptr;
   void* library = p.compile(whole_text(module).c_str(), kept.data(), static_cast<int>(kept.size()), &error);
@@ -99,8 +109,21 @@ Result<JitModule> jit_module(const Module& module, const std::vector<std::string
   JitModule result;
   result.library = std::shared_ptr<void>(library, p.release);
   result.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  result.compiler = std::string(p.version()) + ", in process";
+  result.compiler = jit_compiler_name();
   return result;
+}
+
+Result<std::string> jit_assembly(const Module& module, const std::vector<std::string>& flags) {
+  const Plugin& p = plugin();
+  if (!p.problem.empty()) return diagnose(Code::kJitMissing, {}, {p.problem});
+  const std::vector<const char*> kept = compiling(flags);
+  char* error = nullptr;
+  char* given = p.assembly(whole_text(module).c_str(), kept.data(), static_cast<int>(kept.size()), &error);
+  const std::string text = given ? given : "", message = error ? error : "";
+  p.free_text(given);
+  p.free_text(error);
+  if (text.empty()) return diagnose(Code::kJitRefused, {}, {module.source.name, message});
+  return text;
 }
 
 }  // namespace facet

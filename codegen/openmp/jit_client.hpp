@@ -26,11 +26,17 @@ struct JitModule {
 // ../lib.
 std::string jit_problem();
 
+// "clang 19.1.7, in process"; only where there is no problem.
+std::string jit_compiler_name();
+
 // Another function that the plugin exports; null when there is no plugin or it lacks the function.
 void* jit_plugin_function(const char* name);
 
 // Compiles the module's source with `flags` (as for an outside compiler; what only concerns linking is passed over). Fails with
 // kJitMissing when there is no plugin, kJitRefused with the compiler's text when it does not accept the source.
 Result<JitModule> jit_module(const Module& module, const std::vector<std::string>& flags);
+
+// The assembly text of what jit_module makes of the same source and flags: compiled once more, nothing is linked.
+Result<std::string> jit_assembly(const Module& module, const std::vector<std::string>& flags);
 
 }  // namespace facet

@@ -127,11 +127,19 @@ $FN $T min_$S($T a, $T b) { return a < b ? a : b; }
                                     {"max", "int", H::kBoth, R"(
 $FN $T max_$S($T a, $T b) { return a > b ? a : b; }
 )"},
-                                    {"min", "float", H::kBoth, R"(
+                                    {"min", "float", H::kVector, R"(
+// NaN wins on either side.
+$FN $T min_$S($T a, $T b) { return a != a ? a : smaller_$S(a, b); }
+)"},
+                                    {"min", "float", H::kScalar, R"(
 // NaN wins on either side.
 $FN $T min_$S($T a, $T b) { return a != a ? a : (a < b ? a : b); }
 )"},
-                                    {"max", "float", H::kBoth, R"(
+                                    {"max", "float", H::kVector, R"(
+// NaN wins on either side.
+$FN $T max_$S($T a, $T b) { return a != a ? a : larger_$S(a, b); }
+)"},
+                                    {"max", "float", H::kScalar, R"(
 // NaN wins on either side.
 $FN $T max_$S($T a, $T b) { return a != a ? a : (a > b ? a : b); }
 )"},

@@ -95,6 +95,23 @@ std::string fma_scalar(DType t, int) {
   return "\n// One rounding.\n$FN $T fma_$S($T a, $T b, $T c) { return " + scalar_builtin("fma", t) + "(a, b, c); }\n";
 }
 
+// What a comparison chooses, in one instruction: g++ 12 makes a mask and a blend of it where there are mask registers. The x86
+// instructions give their second operand where the two are equal or not ordered, as the comparison does.
+std::string chosen_vector(const std::string& name, const std::string& builtin, const std::string& sign, DType type, int lanes) {
+  const std::int64_t bytes = bytes_of(type, lanes);
+  const std::string plain = "  return a " + sign + " b ? a : b;\n",
+                    head = "\n// b where a or b is NaN.\n$FN $T " + name + "_$S($T a, $T b) {\n";
+  if (bytes != 64 && bytes != 32 && bytes != 16) return head + plain + "}\n";
+  const std::string native = "__builtin_ia32_" + builtin + letters(type) +
+                             (bytes == 64   ? "512_mask(a, b, a, -1, 4)"
+                              : bytes == 32 ? "256(a, b)"
+                                            : "(a, b)");
+  const std::string guard = bytes == 64 ? "__AVX512F__" : bytes == 32 ? "__AVX__" : "__SSE2__";
+  return head + "#if defined(" + guard + ") && !defined(__clang__)\n  return " + native + ";\n#else\n" + plain + "#endif\n}\n";
+}
+std::string larger_vector(DType t, int l) { return chosen_vector("larger", "max", ">", t, l); }
+std::string smaller_vector(DType t, int l) { return chosen_vector("smaller", "min", "<", t, l); }
+
 // 2^n for the scaling of exp: AVX-512 has it as an instruction with overflow and denormals right.
 std::string scale2_vector(DType type, int lanes) {
   const bool native = bytes_of(type, lanes) == 64;
@@ -141,6 +158,16 @@ $FN $T mad_$S($T a, $T b, $T c) {
 #endif
 }
 )"},
+                                    {"larger", "float", H::kScalar, R"(
+// b where a or b is NaN.
+$FN $T larger_$S($T a, $T b) { return a > b ? a : b; }
+)"},
+                                    {"larger", "float", H::kVector, nullptr, larger_vector},
+                                    {"smaller", "float", H::kScalar, R"(
+// b where a or b is NaN.
+$FN $T smaller_$S($T a, $T b) { return a < b ? a : b; }
+)"},
+                                    {"smaller", "float", H::kVector, nullptr, smaller_vector},
                                     {"sqrt", "float", H::kScalar, nullptr, sqrt_scalar},
                                     {"sqrt", "float", H::kVector, nullptr, sqrt_vector},
                                     {"rsqrt", "float", H::kBoth, R"(

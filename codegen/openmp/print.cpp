@@ -357,7 +357,14 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
   for (std::size_t i = 0; i < program.kernels.size(); ++i) {
     const Kernel& k = program.kernels[i];
     const auto& arrays = kernels[i].uses.buffers;
-    module.kernels.push_back({k.name, k.ops, k.flops, k.bytes, k.when, {arrays.begin(), arrays.end()}});
+    module.kernels.push_back({k.name,
+                              k.ops,
+                              k.flops,
+                              k.bytes,
+                              k.when,
+                              {arrays.begin(), arrays.end()},
+                              kernels[i].function,
+                              flop_bytes(program, k.body)});
   }
   InterfaceStyle style;
   style.versions = !options.version.empty();

@@ -51,6 +51,7 @@ LoopList share_loads(const LoopList& body, Context& context);
 // Named values that nothing reads are gone.
 LoopList drop_unread(const LoopList& body);
 LoopList prefetch_results(const LoopList& body, Context& context);
+LoopList prefetch_rows(const LoopList& body, Context& context);
 LoopList split_rows(const LoopList& body, const Context& context, const JoinedRows& rows);
 
 // The expression forms of simplify, for passes that make new expressions.

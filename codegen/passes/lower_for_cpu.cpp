@@ -54,7 +54,7 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   body = share_loads(sink_stores(body), context);
   body = drop_unread(simplify(body, context));
   // The loops that compute in named values only are known.
-  body = prefetch_results(body, context);
+  body = prefetch_rows(prefetch_results(body, context), context);
   // Last: subscripts are those of the program's buffers again.
   return split_rows(body, context, rows);
 }

@@ -31,6 +31,8 @@ struct KernelInfo {
   ExprPtr flops, bytes;             // of symbols; null unknown
   ExprPtr when;                     // of symbols: the sizes it runs for; null: all
   std::vector<std::string> arrays;  // openmp: the arrays it takes
+  std::string function;             // openmp: its name in the source
+  int flop_bytes = 4;               // the widest floating type that it works with
 };
 
 // The kernel file exports (plain C, prefix facet_NAME_): workspace_bytes, prepare, run, destroy, and for measuring

@@ -1,7 +1,8 @@
 // Policy: results that would not stay in the caches are stored past them.
 //
-// What a group stores altogether is held against the last cache: less than that, and whoever reads it next finds it there. A
-// run of vectors must fill several lines (64 bytes each): a line that is left half full costs more than it saves.
+// What a group reads and stores altogether is held against the last cache: less than that, and whoever reads the results next
+// finds them there; more, and their beginning has been pushed out by their end and by what was read beside. A run of vectors
+// must fill several lines (64 bytes each): a line that is left half full costs more than it saves.
 #include <algorithm>
 
 #include "polyhedral/recipe/planner.hpp"
@@ -18,11 +19,11 @@ constexpr double kLeastRunBytes = 256;
 constexpr double kMostOperationsPerByte = 3;
 constexpr double kCountedVectorBytes = 32;
 
-// Bytes of the arrays that the group makes for others.
-double stored_bytes(const GroupPlanner& planner) {
+// Bytes of the arrays that the group takes from others and makes for others.
+double moved_bytes(const GroupPlanner& planner) {
   double bytes = 0;
   for (const auto& [name, a] : planner.schedule().scop->arrays)
-    if (!a.external && a.live_out) bytes += planner.model().array_bytes(name);
+    if (a.external || a.live_out) bytes += planner.model().array_bytes(name);
   return bytes;
 }
 
@@ -63,14 +64,15 @@ bool waits_for_memory(const GroupPlanner& planner, const Array& array) {
 void plan_streams(GroupPlanner& planner) {
   const std::vector<CacheLevel>& caches = planner.options().machine.cpu.caches;
   if (caches.empty()) return;
-  const double stored = stored_bytes(planner), last = static_cast<double>(caches.back().size_bytes);
-  if (stored <= last) return;
+  const double moved = moved_bytes(planner), last = static_cast<double>(caches.back().size_bytes);
+  if (moved <= last) return;
   std::vector<std::string> arrays;
   for (const auto& [name, a] : planner.schedule().scop->arrays)
     if (!a.external && a.live_out && in_long_runs(planner, a) && waits_for_memory(planner, a)) arrays.push_back(name);
   for (const std::string& name : arrays)
     planner.attempt(make_step("stream", {{"array", arg(name)}}), "stream", "array " + name,
-                    std::to_string(static_cast<long>(stored / (1 << 20))) + " MiB of results, the last cache holds " +
+                    std::to_string(static_cast<long>(moved / (1 << 20))) +
+                        " MiB of operands and results, the last cache holds " +
                         std::to_string(static_cast<long>(last / (1 << 20))));
 }
 

@@ -142,7 +142,7 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
     list_option(app, "--input", &o->inputs, "Read an input from a .npy file; may be repeated", "NAME=FILE");
     app->add_option("-o,--output", o->output, "Write each output as DIR/NAME.npy")->type_name("DIR");
     app->add_flag("--verify", o->verify, "Compare every output element with the reference");
-    app->add_flag("--time", o->time, "Measure the kernels");
+    app->add_flag("--time", o->time, "Measure the kernels: time, share of the roofline, the model, vectors, spills, counters");
   }
   if (verb == "legal")
     app->add_flag("--replay", o->replay, "Run the violated pair of instances in the original and in the refused order");

@@ -2,9 +2,18 @@
 #include "src/driver/compiled.hpp"
 
 #include "codegen/openmp/print.hpp"
-#include "codegen/toolchain.hpp"
 
 namespace facet {
+
+namespace {
+
+bool in_process(const Options& options) { return options.compiler.empty() && jit_problem().empty(); }
+
+std::vector<std::string> flags_of(const Loaded& loaded, const Machine& machine) {
+  return host_flags(openmp_flags(loaded.program.numerics), machine.cpu.march);
+}
+
+}  // namespace
 
 Result<Compiled> compile_for_host(const Loaded& loaded, const Options& options, const Machine& machine) {
   Result<Built> built = build_loops(loaded, options, machine);
@@ -15,9 +24,9 @@ Result<Compiled> compile_for_host(const Loaded& loaded, const Options& options, 
   print.constants = std::move(*constants);
   const Result<Module> module = print_openmp(built->loops, print);
   if (!module) return module.errors();
-  const std::vector<std::string> flags = host_flags(openmp_flags(loaded.program.numerics), machine.cpu.march);
+  const std::vector<std::string> flags = flags_of(loaded, machine);
   const double analysis_ms = built->analysis_ms;
-  if (options.compiler.empty() && jit_problem().empty()) {
+  if (in_process(options)) {
     Result<JitModule> jit = jit_module(*module, flags);
     if (!jit) return jit.errors();
     Result<OpenmpRunner> runner =
@@ -36,6 +45,19 @@ Result<Compiled> compile_for_host(const Loaded& loaded, const Options& options, 
   if (!runner) return runner.errors();
   return Compiled{std::move(*built), *module,           library->compiler, analysis_ms + library->compile_ms,
                   JitModule{},       std::move(*runner)};
+}
+
+Result<Assembly> assembly_for_host(const Loaded& loaded, const Options& options, const Machine& machine, const Module& module) {
+  const std::vector<std::string> flags = flags_of(loaded, machine);
+  if (in_process(options)) {
+    Result<std::string> text = jit_assembly(module, flags);
+    if (!text) return text.errors();
+    return Assembly{std::move(*text), jit_compiler_name()};
+  }
+  CompileOptions how;
+  how.compiler = options.compiler;
+  how.flags = flags;
+  return compile_to_assembly(module, how);
 }
 
 }  // namespace facet

@@ -3,6 +3,7 @@
 
 #include "codegen/openmp/jit_client.hpp"
 #include "codegen/openmp/runner.hpp"
+#include "codegen/toolchain.hpp"
 #include "src/driver/build.hpp"
 
 namespace facet {
@@ -17,5 +18,8 @@ struct Compiled {
 };
 
 Result<Compiled> compile_for_host(const Loaded& loaded, const Options& options, const Machine& machine);
+
+// The assembly text of what compile_for_host makes of the module, by the same compiler and flags.
+Result<Assembly> assembly_for_host(const Loaded& loaded, const Options& options, const Machine& machine, const Module& module);
 
 }  // namespace facet

@@ -6,7 +6,8 @@
 #include "codegen/cuda/assemble.hpp"
 #include "codegen/cuda/compile.hpp"
 #include "codegen/openmp/print.hpp"
-#include "codegen/toolchain.hpp"
+#include "src/driver/compiled.hpp"
+#include "src/driver/run_report.hpp"
 
 namespace facet {
 
@@ -111,14 +112,21 @@ Result<Emitted> emit_openmp(const Loaded& loaded, const Options& options, const 
   if (!kinds) return kinds.errors();
   Emitted emitted;
   if (kinds->empty()) return emitted;
-  CompileOptions how;
-  how.compiler = options.compiler;
-  how.flags = host_flags(openmp_flags(loaded.program.numerics), machine.cpu.march);
-  const Result<Assembly> text = compile_to_assembly(module, how);
+  const Result<Assembly> text = assembly_for_host(loaded, options, machine, module);
   if (!text) return text.errors();
   emitted.files.emplace_back(module.name + ".s", text->text);
   emitted.report = "compiled by " + text->compiler + "\n";
   emitted.json.add("compiler", JsonValue::of(text->compiler));
+  JsonValue list = JsonValue::array();
+  const std::vector<std::optional<ObjectCode>> codes = object_code(module, text->text);
+  for (std::size_t k = 0; k < codes.size(); ++k) {
+    const std::string& name = module.kernels[k].name;
+    JsonValue one = JsonValue::object();
+    one.add("kernel", JsonValue::of(name)).add("object_code", object_code_json(codes[k]));
+    list.items.push_back(std::move(one));
+    emitted.report += "  " + name + ": " + (codes[k] ? to_text(*codes[k]) : "no function of its own in the assembly") + "\n";
+  }
+  emitted.json.add("resources", std::move(list));
   return emitted;
 }
 

@@ -24,7 +24,8 @@ Result<std::vector<std::string>> emit_kinds(const Options& options);
 // so. kNoCudaCompiler where a tool is missing that a kind needs.
 Result<Emitted> emit_cuda(const Loaded& loaded, const Options& options, const CudaModule& module);
 
-// asm: what the outside compiler makes of the source for the machine in force.
+// asm: what the compiler of `run` makes of the source for the machine in force, and the vectors and spills of each kernel in
+// it.
 Result<Emitted> emit_openmp(const Loaded& loaded, const Options& options, const Machine& machine, const Module& module);
 
 }  // namespace facet

@@ -20,6 +20,8 @@ struct Execution {
   std::string compiler;               // what made the code; "" for the reference
   std::string device;                 // cuda: device and driver
   std::vector<KernelReport> kernels;  // times are 0 without --time
+  // With --time: "predicted", "object_code" or "counters", and why not all kernels have them.
+  std::vector<std::pair<std::string, std::string>> unknown;
   int threads = 1;
   double compile_ms = 0;
   double time_ms = 0;

@@ -62,6 +62,11 @@ Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, con
       k.shared_bytes = facts.shared_bytes;
       e.kernels.push_back(std::move(k));
     }
+  if (options.time) {
+    e.unknown.emplace_back("predicted", "the model counts the caches of a processor, not those of a GPU");
+    e.unknown.emplace_back("object_code", "`compile --emit sass` writes it");
+    e.unknown.emplace_back("counters", "those of a GPU are not read");
+  }
   return e;
 }
 

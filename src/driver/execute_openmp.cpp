@@ -3,6 +3,7 @@
 
 #include "src/driver/compiled.hpp"
 #include "src/driver/execute.hpp"
+#include "src/driver/kernel_facts.hpp"
 
 namespace facet {
 
@@ -48,8 +49,10 @@ Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, c
   for (std::size_t i = 0; i < compiled->module.kernels.size(); ++i) {
     if (!runs_for(compiled->module.kernels[i], loaded.sizes)) continue;
     e.kernels.push_back(kernel_report(compiled->module.kernels[i], loaded.sizes,
-                                      i < timing.kernel_ms.size() ? timing.kernel_ms[i] : 0, ceilings_of(machine.cpu)));
+                                      i < timing.kernel_ms.size() ? timing.kernel_ms[i] : 0,
+                                      ceilings_of(machine.cpu, e.threads)));
   }
+  if (options.time) add_kernel_facts(loaded, options, machine, &*compiled, &e);
   return e;
 }
 

@@ -65,7 +65,8 @@ Result<Done> measure_one(const OpDef& op, const OpSample& sample, const Options&
       gpu ? execute_cuda(loaded, timed, machine, *tensors) : execute_openmp(loaded, timed, machine, *tensors);
   if (!done) return done.errors();
   const double flops = flops_of(loaded.program).total, bytes = bytes_of(loaded.program);
-  const Ceilings ceilings = gpu ? ceilings_of(machine.gpu) : ceilings_of(machine.cpu);
+  const Ceilings ceilings =
+      gpu ? ceilings_of(machine.gpu) : ceilings_of(machine.cpu, options.threads > 0 ? options.threads : machine.cpu.cores);
   row->time_ms = done->time_ms;
   row->gflops = flops / done->time_ms * 1e-6;
   row->gbps = bytes / done->time_ms * 1e-6;

@@ -3,12 +3,14 @@
 #include <cstdio>
 
 #include "codegen/arena.hpp"
+#include "codegen/kernel_uses.hpp"
 #include "src/driver/build.hpp"
 #include "src/driver/machines.hpp"
 #include "src/driver/replay.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
+#include "src/run/measure.hpp"
 
 namespace facet {
 
@@ -179,18 +181,17 @@ JsonValue kernels_json(const Built& built, const SymbolValues& sizes, const CpuM
     if (k.when && evaluate_index(k.when, sizes) == 0) continue;
     const double flops = k.flops ? static_cast<double>(evaluate_index(k.flops, sizes)) : 0;
     const double bytes = k.bytes ? static_cast<double>(evaluate_index(k.bytes, sizes)) : 0;
-    const double compute = cpu.peak_f32_gflop_s > 0 ? flops / (cpu.peak_f32_gflop_s * threads * 1e6) : 0;
-    const double memory = cpu.copy_gb_s > 0 ? bytes / (cpu.copy_gb_s * 1e6) : 0;
+    const RooflineBound bound = roofline_bound(flops, bytes, flop_bytes(built.loops, k.body), ceilings_of(cpu, threads));
     JsonValue one = JsonValue::object();
     one.add("name", JsonValue::of(k.name)).add("ops", JsonValue::array_of(k.ops)).add("flops", JsonValue::of(flops));
-    one.add("bytes", JsonValue::of(bytes)).add("bound_ms", JsonValue::of(std::max(compute, memory)));
-    one.add("bound_by", JsonValue::of(compute > memory ? "compute" : "memory"));
+    one.add("bytes", JsonValue::of(bytes)).add("bound_ms", JsonValue::of(bound.time_ms));
+    one.add("bound_by", JsonValue::of(bound.by.empty() ? "memory" : bound.by));
     list.items.push_back(std::move(one));
     std::string ops;
     for (const std::string& op : k.ops) ops += (ops.empty() ? "" : ", ") + op;
     char line[160];
-    std::snprintf(line, sizeof line, ": %.4g MFLOP, %.4g MB, at least %.4g ms by %s\n", flops / 1e6, bytes / 1e6,
-                  std::max(compute, memory), compute > memory ? "compute" : "memory");
+    std::snprintf(line, sizeof line, ": %.4g MFLOP, %.4g MB, at least %.4g ms by %s\n", flops / 1e6, bytes / 1e6, bound.time_ms,
+                  bound.by.empty() ? "memory" : bound.by.c_str());
     *text += "kernel " + k.name + " (" + ops + ")" + line;
   }
   return list;

@@ -47,7 +47,7 @@ void define_softmax(OpBuilder& b, bool logarithm) {
   const std::string powers = b.local("powers");
   b.line(powers, r.all, "exp(" + here + " - " + at_top + ")");
   b.line(total, r.rest, reduction("sum", r.along, ref(powers, r.moved)), r.along);
-  b.line("y0", r.all, cast_text(in, acc, ref(powers, indices_of(r.all)) + " / " + at_total));
+  b.line("y0", r.all, cast_text(in, acc, ref(powers, indices_of(r.all)) + " * (1.0 / " + at_total + ")"));
 }
 
 // 1 at the first largest element along the axis, else 0.

@@ -45,9 +45,7 @@ void initialize_target_once() {
   static_cast<void>(done);
 }
 
-}  // namespace
-
-ObjectCode compile_to_object(const std::string& source, const std::vector<std::string>& flags) {
+ObjectCode compile(const std::string& source, const std::vector<std::string>& flags, clang::frontend::ActionKind kind) {
   initialize_target_once();
   ObjectCode result;
   llvm::raw_string_ostream messages(result.error);
@@ -66,7 +64,7 @@ ObjectCode compile_to_object(const std::string& source, const std::vector<std::s
   invocation->getFrontendOpts().DisableFree = false;
   invocation->getCodeGenOpts().DisableFree = false;
   spare_vector_code(invocation->getCodeGenOpts());
-  invocation->getFrontendOpts().ProgramAction = clang::frontend::EmitObj;
+  invocation->getFrontendOpts().ProgramAction = kind;
   invocation->getPreprocessorOpts().addRemappedFile(kFileName,
                                                     llvm::MemoryBuffer::getMemBufferCopy(source, kFileName).release());
 
@@ -76,8 +74,10 @@ ObjectCode compile_to_object(const std::string& source, const std::vector<std::s
   instance.setVerboseOutputStream(llvm::nulls());  // "2 errors generated." would go to stderr
   llvm::SmallVector<char, 0> object;
   instance.setOutputStream(std::make_unique<llvm::raw_svector_ostream>(object));
-  clang::EmitObjAction action;
-  const bool compiled = instance.ExecuteAction(action);
+  clang::EmitObjAction object_action;
+  clang::EmitAssemblyAction assembly_action;
+  const bool compiled =
+      kind == clang::frontend::EmitObj ? instance.ExecuteAction(object_action) : instance.ExecuteAction(assembly_action);
   if (!compiled || diagnostics->hasErrorOccurred() || object.empty()) {
     if (messages.str().empty()) messages << "clang failed without a message";
     return result;
@@ -85,6 +85,16 @@ ObjectCode compile_to_object(const std::string& source, const std::vector<std::s
   result.bytes.assign(object.begin(), object.end());
   result.error.clear();  // warnings alone are no failure
   return result;
+}
+
+}  // namespace
+
+ObjectCode compile_to_object(const std::string& source, const std::vector<std::string>& flags) {
+  return compile(source, flags, clang::frontend::EmitObj);
+}
+
+ObjectCode compile_to_assembly(const std::string& source, const std::vector<std::string>& flags) {
+  return compile(source, flags, clang::frontend::EmitAssembly);
 }
 
 }  // namespace facet::jit

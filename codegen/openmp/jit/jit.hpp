@@ -13,6 +13,10 @@ extern "C" {
 // compiler said (free it with facet_jit_free_text). May be called from several threads.
 void* facet_jit_compile(const char* source, const char* const* flags, int flag_count, char** error);
 
+// The assembly text of the code that facet_jit_compile makes of the same source and flags (free it with facet_jit_free_text),
+// or null with *error.
+char* facet_jit_assembly(const char* source, const char* const* flags, int flag_count, char** error);
+
 // The address of an extern "C" symbol of the library, or null.
 void* facet_jit_symbol(void* library, const char* name);
 
@@ -30,6 +34,7 @@ namespace facet {
 
 // The types of the functions above, for dlsym.
 using JitCompileFunction = void* (*)(const char*, const char* const*, int, char**);
+using JitAssemblyFunction = char* (*)(const char*, const char* const*, int, char**);
 using JitSymbolFunction = void* (*)(void*, const char*);
 using JitFreeFunction = void (*)(void*);
 using JitFreeTextFunction = void (*)(char*);

@@ -127,6 +127,14 @@ void* facet_jit_compile(const char* source, const char* const* flags, int flag_c
   return library.release();
 }
 
+char* facet_jit_assembly(const char* source, const char* const* flags, int flag_count, char** error) {
+  if (error) *error = nullptr;
+  const ObjectCode code = facet::jit::compile_to_assembly(source, {flags, flags + flag_count});
+  if (!code.bytes.empty()) return ::strdup(code.bytes.c_str());
+  give_text(code.error, error);
+  return nullptr;
+}
+
 void* facet_jit_symbol(void* library, const char* name) {
   llvm::Expected<llvm::orc::ExecutorAddr> address = static_cast<LinkedLibrary*>(library)->jit->lookup(name);
   if (!address) {

@@ -24,7 +24,7 @@ long double round_even(long double x) { return rintl(x); }
 
 const Function kFunctions[] = {
     {Op::kExp, "exp", expl, -110, 95, 1, 1},        {Op::kLog, "log", logl, 0, 3, 1, 1},
-    {Op::kTanh, "tanh", tanhl, -12, 12, 2, 2},      {Op::kSigmoid, "sigmoid", sigmoid, -105, 40, 2, 2},
+    {Op::kTanh, "tanh", tanhl, -12, 12, 2, 2},      {Op::kSigmoid, "sigmoid", sigmoid, -105, 40, 2.5, 2},
     {Op::kErf, "erf", erfl, -6, 6, 2, 2},           {Op::kSqrt, "sqrt", sqrtl, 0, 10, 0.5, 0.5},
     {Op::kRsqrt, "rsqrt", rsqrt, 0, 10, 1.5, 1.5},  {Op::kSin, "sin", sinl, -30, 30, 1, 1},
     {Op::kCos, "cos", cosl, -30, 30, 1, 1},         {Op::kTan, "tan", tanl, -10, 10, 1, 3},

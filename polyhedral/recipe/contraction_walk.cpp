@@ -118,6 +118,8 @@ class Walking {
     walk_.columns = size_.n > size_.m;
     const std::int64_t unit = walk_.columns ? tile_.nr : tile_.mr;
     const std::int64_t most = rows_in_cache(cpu_, static_cast<std::int64_t>(bytes_), k, unit);
+    // Its columns of B stay in L2: A passes by once, not for every panel (symm: 26 ms, 23 so).
+    walk_.along_rows = walk_.columns;
     const double extent = walk_.columns ? size_.j : size_.i;
     walk_.thread_block = threads_ > 1 ? std::min(most, share_of(extent, unit, kTriangleBlocks * threads_)) : most;
     return walk_;

@@ -36,6 +36,7 @@ void plan_group(GroupPlanner& planner) {
     return;
   }
   plan_winograd(planner);
+  plan_expansions(planner);
   plan_contractions(planner);
   plan_parts(planner);
   plan_fusion(planner);

@@ -71,6 +71,18 @@ Access access_of(const Scop& scop, const Statement& s, const Array& a, const isl
   return access;
 }
 
+void find_accesses(const Scop& scop, Statement& s) {
+  const auto access = [&](const std::string& array, const std::vector<ExprPtr>& subscripts, bool cut) {
+    const Array& a = scop.arrays.at(array);
+    return access_of(scop, s, a, a.scalar ? isl::set() : array_set(scop, array), subscripts, cut);
+  };
+  s.write = access(s.target, s.subscripts, false);
+  s.reads.clear();
+  walk(s.value, [&](const Expr& e) {
+    if (e.op == Op::kRead) s.reads.push_back(access(e.name, e.args, e.pad != nullptr));
+  });
+}
+
 StatementMaker::StatementMaker(const Program& program, const std::string& name) : program_(program) {
   scop_.name = name;
   scop_.symbols = program.symbols;

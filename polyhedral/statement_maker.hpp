@@ -19,6 +19,9 @@ ExprPtr identity_of(ReduceKind kind, DType type);
 Access access_of(const Scop& scop, const Statement& s, const Array& array, const isl::set& elements,
                  const std::vector<ExprPtr>& subscripts, bool cut);
 
+// Sets the accesses of a statement by its domain, subscripts and value.
+void find_accesses(const Scop& scop, Statement& s);
+
 class StatementMaker {
  public:
   // What a statement is made of; ranges give the domain's dimensions, conditions cut it.

@@ -14,6 +14,7 @@
 #include "codegen/openmp/exports.hpp"
 #include "codegen/openmp/prelude.hpp"
 #include "codegen/openmp/short_rows.hpp"
+#include "codegen/openmp/uneven.hpp"
 #include "codegen/passes/linear.hpp"
 #include "codegen/passes/tree.hpp"
 
@@ -22,30 +23,6 @@ namespace facet {
 namespace {
 
 using passes::mentions;
-
-// Whether the loop's extent moves with `index`: a triangle does, a tile from it to min(it + 32, N) does not.
-bool moves_with(const For& f, const std::string& index) {
-  for (const ExprPtr& upper : passes::operands_of(Op::kMin, f.upper))
-    for (const ExprPtr& lower : passes::operands_of(Op::kMax, f.lower)) {
-      bool moves = false;
-      for (const passes::Term& t : passes::difference(upper, lower).terms) moves = moves || mentions(t.atom, index);
-      if (!moves) return false;
-    }
-  return true;
-}
-
-// Whether some loop inside has an extent that moves with `index`: then iterations differ in length.
-bool is_uneven(const LoopList& body, const std::string& index) {
-  for (const LoopPtr& n : body) {
-    if (const For* f = std::get_if<For>(&n->node)) {
-      if (moves_with(*f, index) || is_uneven(f->body, index)) return true;
-    } else if (const If* i = std::get_if<If>(&n->node)) {
-      // The otherwise of a tail guard is the partial tile: it runs once.
-      if (is_uneven(i->then, index) || (!i->is_tail_guard && is_uneven(i->otherwise, index))) return true;
-    }
-  }
-  return false;
-}
 
 bool is_streamed(const Store& s) { return s.stream && s.lanes > 1; }
 
@@ -80,13 +57,14 @@ class OpenmpPrinter : public CPrinter {
     }
     const int collapse = rectangular_depth(f);
     out.comment(f.comment);
+    const std::optional<Growth> uneven = collapse == 1 ? growth_of(f.body, f.iterator) : std::nullopt;
     const std::string schedule = (collapse > 1 ? " collapse(" + std::to_string(collapse) + ")" : "") +
-                                 (collapse == 1 && is_uneven(f.body, f.iterator) ? " schedule(dynamic)" : " schedule(static)");
+                                 (uneven ? " schedule(dynamic)" : " schedule(static)");
     const bool streaming = streams(f.body);
     in_parallel_ = true;
     TextWriter body(out.indent() + (streaming ? 1 : 0));
     std::swap(out, body);
-    out.open(for_header(f));
+    out.open(uneven == Growth::kGrows && f.step == 1 ? for_header_down(f) : for_header(f));
     loop_body(f);
     out.close();
     std::swap(out, body);
@@ -182,6 +160,13 @@ class OpenmpPrinter : public CPrinter {
     out.raw(region);
     fence();
     out.close();
+  }
+
+  // The last iteration first.
+  std::string for_header_down(const For& f) {
+    const std::string i = index_name(f.iterator);
+    return "for (int64_t " + i + " = " + index_text(f.upper, Level::kSum) + " - 1; " + i +
+           " >= " + index_text(f.lower, Level::kShift) + "; --" + i + ")";
   }
 
   // How many of the `collapse` loops are perfectly nested, with bounds that do not depend on the outer ones.

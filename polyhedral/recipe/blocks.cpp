@@ -30,11 +30,14 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr double kPlainSlower = 3;    // than register tiles: the work inside a tile (lu on an Intel core with AVX-512)
-constexpr std::int64_t kKBlock = 64;  // rows of another tile that a register tile passes before the next one meets them again:
-                                      // more would need more pages than the first table of addresses holds
-constexpr double kDefaultL3 = 12;     // GB/s of one core where the machine does not say
-constexpr double kWaveStarts = 3;     // a loop for threads ends with the last of them: more than their start alone
+constexpr double kPlainSlower =
+    5;  // than register tiles: the work inside a tile (lu in tiles of 32, 64 and 128: 102, 80, 87 ms)
+constexpr double kDotSlower = 10;      // without lanes along the columns there (cholesky: 32 44 ms, 64 49)
+constexpr double kPeakGflopS = 100;    // f32 of one core where the machine does not say
+constexpr std::int64_t kKBlock = 128;  // rows of another tile that a register tile passes before the next one meets them again:
+                                       // their pages are known then (lu: 64 83 ms, 128 and 256 80, all 93)
+constexpr double kDefaultL3 = 12;      // GB/s of one core where the machine does not say
+constexpr double kWaveStarts = 3;      // a loop for threads ends with the last of them: more than their start alone
 
 class Blocks {
  public:
@@ -189,25 +192,26 @@ class Blocks {
     if (std::none_of(bounds_.begin(), bounds_.end(), known)) bounds_.push_back({loop, sign, offset});
   }
 
-  // The tile's side: register tiles are kPlainSlower times faster than the rest, which is about 1.5 * side / extent of all; a
-  // side of twice the length fetches the finished tiles half as often.
+  // The tile's side: register tiles run near the peak of multiply-adds and are kPlainSlower times faster than the rest, which
+  // is about 1.5 * side / extent of all; a side of twice the length fetches the finished tiles half as often.
   void choose() {
     const Update& u = updates_[0];
     const CpuMachine& cpu = planner_.options().machine.cpu;
     const double extent = std::min(model_.trips(*shared_[0], u.statement), model_.trips(*shared_[1], u.statement));
-    double work = 0, instances = 0;
-    for (const int s : statements_) work += instances_us(planner_, statement(s), model_.instances(s), false);
+    double instances = 0;
     for (const Update& x : updates_) instances += model_.instances(x.statement);
     const double element = static_cast<double>(size_bytes(statement(u.statement).value->type));
+    const double peak = cpu.peak_f32_gflop_s > 0 ? cpu.peak_f32_gflop_s : kPeakGflopS;
+    const double work = 2 * instances / (1000 * peak * 4 / element);
     const double l3 = cpu.caches.size() > 2 && cpu.caches[2].read_gb_s > 0 ? cpu.caches[2].read_gb_s : kDefaultL3;
-    const double threads = planner_.threads();
-    double best = kPlainSlower * work / threads;
+    const double threads = planner_.threads(), slower = u.dot ? kDotSlower : kPlainSlower;
+    double best = slower * work / threads;
     for (const std::int64_t side : {16, 32, 64, 96, 128}) {
       const double tiles = extent / static_cast<double>(side);
       if (tiles < 2 * threads) break;
       const double inside = std::min(1.0, 1.5 / tiles);
       const double fetched = 2 * element * instances / static_cast<double>(side) / (l3 * 1000);
-      const double us = (std::max(work, fetched) + 0.3 * fetched + kPlainSlower * inside * work) / threads +
+      const double us = (std::max(work, fetched) + 0.3 * fetched + slower * inside * work) / threads +
                         2 * tiles * kWaveStarts * cpu.thread_start_us;
       if (us >= best) continue;
       best = us;
@@ -278,10 +282,10 @@ class Blocks {
     const CpuMachine& cpu = planner_.options().machine.cpu;
     const std::int64_t bytes = static_cast<std::int64_t>(size_bytes(statement(u.statement).value->type));
     const double side = static_cast<double>(size_);
-    if (!u.dot) {
-      ContractionTile best = choose_tile(cpu, bytes, {side, side, side, side, side, 1});
-      while (size_ % best.mr != 0) --best.mr;  // partial tiles inside each tile would cost more than a smaller one
-      return best;
+    if (!u.dot) {  // partial tiles inside each tile would cost more than a smaller one
+      TileAccess whole;
+      whole.divides = true;
+      return choose_tile(cpu, bytes, {side, side, side, side, side, 1}, whole);
     }
     ContractionTile t;
     t.lanes = std::max<std::int64_t>(1, cpu.vector_bytes / bytes);

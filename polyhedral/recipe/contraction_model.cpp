@@ -124,7 +124,7 @@ ContractionSize size_of(const Contraction& c, const Statement& s, const Model& m
 
 TileAccess access_of(const Contraction& c) {
   const bool packed = walks_dimension(*c.b, c.j);
-  return {Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !packed, c.across, !packed};
+  return {Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !packed, c.across, !packed, false};
 }
 
 std::string line_loop(const Contraction& c) {
@@ -142,6 +142,7 @@ ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, c
     const double fma = lanes == whole ? cpu.fma_per_cycle : std::max(2, cpu.fma_per_cycle);
     for (std::int64_t columns = 1; columns <= kMaxColumns; ++columns) {
       for (std::int64_t rows = 1; rows * columns + columns + 1 < cpu.vector_registers; ++rows) {
+        if (access.divides && (std::fmod(size.i, rows) != 0 || std::fmod(size.j, lanes * columns) != 0)) continue;
         const double accumulators = static_cast<double>(rows * columns), width = static_cast<double>(lanes);
         const double arithmetic = std::max(accumulators / fma, kFmaLatency);
         const double lines = access.split && lanes * element_bytes >= kLineBytes ? 2 : 1;

@@ -30,6 +30,7 @@ constexpr double kPeakGflopS = 100;          // f32 of one core, likewise
 constexpr double kNearlyAsGood = 1.02;       // columns for threads, against rows
 constexpr double kTall = 4;                  // rows to columns: from there on A is what threads share out
 constexpr double kFewTiles = 6;              // of rows, for which columns of B need no panels (8 x 32 tiles: equal at 64 rows)
+constexpr int kTriangleBlocks = 3;           // a thread: sizes 1 to 6 for two make equal halves but for a 21st
 constexpr std::int64_t kWideBlock = 8;       // panels that pay for A's way from L3
 
 double read_bytes_per_us(const CpuMachine& cpu, std::size_t level, double otherwise) {
@@ -109,14 +110,18 @@ class Walking {
     return elements * bytes_ / read_bytes_per_us(cpu_, 2, kL3GbS);
   }
 
-  // Triangles: blocks of the larger side that L2 holds, which the threads take as they come.
+  // Triangles: blocks of the larger side that L2 holds, which the threads take as they come, the longest first: with a few of
+  // them a thread the shortest evens out the rest. Each block walks the other operand again.
   ContractionWalk in_blocks() {
     cut_deep();
     const double k = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
     walk_.columns = size_.n > size_.m;
     const std::int64_t unit = walk_.columns ? tile_.nr : tile_.mr;
     const std::int64_t most = rows_in_cache(cpu_, static_cast<std::int64_t>(bytes_), k, unit);
-    walk_.thread_block = shared_block(walk_.columns ? size_.j : size_.i, most, unit, threads_);
+    // Its columns of B stay in L2: A passes by once, not for every panel (symm: 26 ms, 23 so).
+    walk_.along_rows = walk_.columns;
+    const double extent = walk_.columns ? size_.j : size_.i;
+    walk_.thread_block = threads_ > 1 ? std::min(most, share_of(extent, unit, kTriangleBlocks * threads_)) : most;
     return walk_;
   }
 

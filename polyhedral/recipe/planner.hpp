@@ -68,6 +68,7 @@ std::vector<Step> plan_rewrites(const Schedule& plain, const ScheduleOptions& op
 std::optional<std::vector<Step>> better_original_order(const Schedule& original, GroupPlanner& planned);
 
 // Policies: each reads the planner's schedule and attempts steps.
+void plan_expansions(GroupPlanner& planner);    // results that are started anew outside: a place for each, contractions then
 void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: cache and register tiles, packing
 void plan_fusion(GroupPlanner& planner);        // neighbouring nests along their data flow
 void plan_contraction_of_arrays(GroupPlanner& planner);

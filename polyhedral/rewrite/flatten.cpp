@@ -254,17 +254,7 @@ class Flatten {
 
   // Access relations by the new subscripts.
   void refresh(Statement& s) {
-    const int number = static_cast<int>(&s - scop_->statements.data());
-    if (!statements_.count(number)) return;
-    const auto access = [&](const std::string& array, const std::vector<ExprPtr>& subscripts, bool cut) {
-      const Array& a = scop_->arrays.at(array);
-      return access_of(*scop_, s, a, a.scalar ? isl::set() : array_set(*scop_, array), subscripts, cut);
-    };
-    s.write = access(s.target, s.subscripts, false);
-    s.reads.clear();
-    walk(s.value, [&](const Expr& e) {
-      if (e.op == Op::kRead) s.reads.push_back(access(e.name, e.args, e.pad != nullptr));
-    });
+    if (statements_.count(static_cast<int>(&s - scop_->statements.data()))) find_accesses(*scop_, s);
   }
 
   // The position of the index that the loop walks for the statement; nullopt where it is no plain one.

@@ -9,11 +9,13 @@
 namespace facet {
 
 extern const Rewrite kFlatten;
+extern const Rewrite kPrecompute;
 extern const Rewrite kRfactor;
+extern const Rewrite kSplitTerms;
 extern const Rewrite kWinograd;
 
 const std::vector<const Rewrite*>& all_rewrites() {
-  static const std::vector<const Rewrite*> list = {&kFlatten, &kRfactor, &kWinograd};
+  static const std::vector<const Rewrite*> list = {&kFlatten, &kPrecompute, &kRfactor, &kSplitTerms, &kWinograd};
   return list;
 }
 

@@ -20,7 +20,7 @@ std::optional<Step> random_step(const Trial& trial, FuzzRandom& random);
 // One of the given kind; none where nothing of the kind applies.
 std::optional<Step> random_step(const std::string& verb, const Trial& trial, FuzzRandom& random);
 
-std::optional<Step> random_rewrite(const Trial& trial, FuzzRandom& random);  // flatten, rfactor
+std::optional<Step> random_rewrite(const Trial& trial, FuzzRandom& random);  // fuzz_rewrites.cpp
 std::optional<Step> random_map_gpu(const Trial& trial, FuzzRandom& random);
 
 }  // namespace facet

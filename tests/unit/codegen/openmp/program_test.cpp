@@ -147,6 +147,23 @@ TEST(Programs, ParallelLoops) {
   ASSERT_TRUE(rectangle && triangle);
   EXPECT_THAT(rectangle->source.text, HasSubstr("#pragma omp parallel for collapse(2) schedule(static)"));
   EXPECT_THAT(triangle->source.text, HasSubstr("#pragma omp parallel for schedule(dynamic)"));
+  // The longest iterations first: the last ones.
+  EXPECT_THAT(triangle->source.text, HasSubstr("for (int64_t i = 8 - 1; i >= 0; --i)"));
+  const auto text = [&](ExprPtr upper) {
+    const Result<Module> made = print_openmp(nest(std::move(upper)));
+    return made ? made->source.text : "";
+  };
+  EXPECT_THAT(text(idx_sub(idx(8), index("i"))), HasSubstr("dynamic) firstprivate(y)\n  for (int64_t i = 0;"));
+  // A triangle of tiles is cut by the array's end; a tile is as long as any but the last.
+  EXPECT_THAT(text(idx_min(idx_add(index("i"), idx_floordiv(index("i"), 2)), index("N"))), HasSubstr("schedule(dynamic)"));
+  const Result<Module> tiles = print_openmp(
+      program("par", {buffer("y", DType::kF32, {idx(64)}, BufferRole::kOutput)},
+              {loop("it", idx(0), idx(8),
+                    {loop("i", idx_mul(idx(8), index("it")), idx_min(idx_add(idx_mul(idx(8), index("it")), idx(8)), idx(61)),
+                          {store("y", {index("i")}, literal(DType::kF32, 1))})},
+                    1, LoopKind::kParallel)}));
+  ASSERT_TRUE(tiles);
+  EXPECT_THAT(tiles->source.text, HasSubstr("schedule(static)"));
 }
 
 // What must not reach a printer is an error, not text.

@@ -1,0 +1,3 @@
+// dpotrf
+int n = N, info;
+dpotrf_("U", &n, A[0], &n, &info);

@@ -12,8 +12,7 @@ namespace facet {
 
 namespace {
 
-std::vector<Step> repair_of(const Schedule& original, const std::vector<Step>& steps, const StepRefusal& refusal,
-                            const Budget& budget) {
+Repair repair_of(const Schedule& original, const std::vector<Step>& steps, const StepRefusal& refusal, const Budget& budget) {
   if (!refusal.violation) return {};
   const auto refused = steps.begin() + refusal.step;
   const StepOutcome before = apply_steps(original, {steps.begin(), refused}, budget);
@@ -43,7 +42,10 @@ Result<Done> judge(const Program& program, const ReaderIndex& readers, const Var
     if (failure_of(d.code) == Failure::kInput || failure_of(d.code) == Failure::kInternal) return d;
     describe_refusal(*outcome.refusal, pointer + "/groups/" + std::to_string(g - added), steps, report);
     if (options.replay && outcome.refusal->violation) report->replay = make_replay(*schedule, *outcome.refusal, budget);
-    if (options.repair) report->repair = repair_of(*schedule, steps, *outcome.refusal, budget);
+    if (!options.repair) continue;
+    Repair repair = repair_of(*schedule, steps, *outcome.refusal, budget);
+    report->repair = std::move(repair.insert);
+    report->instead = std::move(repair.instead);
   }
   return Done{};
 }

@@ -20,7 +20,6 @@ class Enumerator {
       : original_(original), schedule_(schedule), sizes_(sizes), most_(most) {}
 
   Enumeration run() {
-    out_.strict = schedule_.scop->reassociate == Numerics::Reassociate::kStrict;
     if (!schedule_.recomputed.empty() || !schedule_.reused.empty()) return without("recomputed or reused arrays");
     for (int s = 0; s < schedule_.statement_count(); ++s) out_.statements.push_back(described(s));
     mark_paths(schedule_.tree, {}, 0);
@@ -49,6 +48,7 @@ class Enumerator {
       for (int r = 0; m.copy_in == s && r < schedule_.statement_count(); ++r)
         if (m.reader == r || schedule_.has_flow(s, r, m.buffer)) d.serves.push_back(r);
     d.update = st.update;
+    d.ordered = st.update && schedule_.scop->keeps_order(st);
     d.repeats = st.repeats;
     std::string root = st.name;  // A.from, A.first.last: parts of A
     while (!d.copy && original_.find(root) < 0 && root.rfind('.') != std::string::npos) root.resize(root.rfind('.'));
@@ -67,10 +67,12 @@ class Enumerator {
       below.emplace_back(-1, Together::kNo);
     } else {
       const LoopMark& m = node->mark;
+      if (shared <= 0) shared_updates_ = m.updates != SharedUpdates::kNone;
       const bool partial = m.kind == LoopKind::kVector || (m.kind == LoopKind::kMapped && m.gpu.reduces);
-      below.emplace_back(node->id, partial && at_once(m)      ? Together::kPartial
-                                   : at_once(m) || shared > 0 ? Together::kYes
-                                                              : Together::kNo);
+      const bool together = at_once(m) || shared > 0;
+      below.emplace_back(node->id, together && (partial || shared_updates_) ? Together::kPartial
+                                   : together                               ? Together::kYes
+                                                                            : Together::kNo);
       shared = m.kind == LoopKind::kParallel ? m.collapse - 1 : shared - 1;
     }
     for (const TreePtr& c : node->children) mark_paths(c, below, node->kind == Tree::Kind::kLoop ? shared : 0);
@@ -203,6 +205,7 @@ class Enumerator {
   Enumeration out_;
   SymbolValues values_;  // sizes and the iterators of the instance at hand
   std::map<EnumeratedCell, int> numbers_;
+  bool shared_updates_ = false;  // of the last loop that shares its threads with those inside
   std::string why_not_;
 };
 

@@ -28,6 +28,7 @@ struct EnumeratedStatement {
   int repeats = 0;          // iterators in front of the root's: it runs once more for each of their values, as far as needed
   bool stores = false;  // a copy that takes a part back to its array: whether anybody reads that there is the array's affair
   std::optional<ReduceKind> update;
+  bool ordered = false;                        // an update whose order counts
   std::vector<std::pair<int, Together>> path;  // for each entry of `when`: the loop's id (-1: a sequence)
 };
 
@@ -53,7 +54,6 @@ struct Enumeration {
   std::vector<EnumeratedStatement> statements;
   std::vector<EnumeratedCell> cells;
   std::vector<EnumeratedInstance> instances;  // in the order in which they run
-  bool strict = false;                        // reductions keep their order
   std::string why_not;                        // not empty: nothing was enumerated, e.g. too many instances
 };
 

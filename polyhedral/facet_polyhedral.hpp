@@ -130,7 +130,8 @@ struct LegalReport {
   std::vector<std::pair<std::string, std::int64_t>> symbols;
   std::string violation_text;
   std::optional<Replay> replay;  // with ScheduleOptions::replay and a violation
-  std::vector<Step> repair;      // steps to insert before the refused one; empty: none found
+  std::vector<Step> repair;      // steps to insert before the refused one
+  std::optional<Step> instead;   // with or without these, a step to take instead of it; with neither no repair was found
 };
 // An error is a wrong recipe (exit 2); an illegal or refused step is a report with legal = false.
 Result<LegalReport> check_recipe(const Program& program, const Recipe& recipe, const ScheduleOptions& options);

@@ -8,14 +8,17 @@
 // An array contracted at a loop has storage of its own in every iteration of it, so anti and output dependences through it hold
 // within an iteration only.
 //
-// Reduction dependences (two updates of one element by one operation) are free of order unless numerics are strict, but a
-// concurrent loop may not carry them: two threads would update one element. A vector loop may (its lanes keep partial results).
+// Reduction dependences (two updates of one element by one operation) are free of order unless numerics are strict and the
+// operation rounds, but a concurrent loop may not carry them: two threads would update one element. A vector loop may (its
+// lanes keep partial results), and a loop whose mark says that updates are atomic, or that its pieces update copies of their
+// own. In the second case the element holds the sum after the loop only: what reads or overwrites it in the same iteration is
+// violated.
 #include "polyhedral/legality.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
+#include "polyhedral/atomic_updates.hpp"
 #include "polyhedral/storage.hpp"
 
 namespace facet {
@@ -36,21 +39,56 @@ struct Found {
 
 // Lanes and the threads of a reduction keep partial results, so they may carry one.
 bool combines(const LoopMark& mark) {
-  return mark.kind == LoopKind::kVector || (mark.kind == LoopKind::kMapped && mark.gpu.reduces);
+  return mark.kind == LoopKind::kVector || (mark.kind == LoopKind::kMapped && mark.gpu.reduces) ||
+         mark.updates != SharedUpdates::kNone;
+}
+
+// The loops whose iterations go to the threads together: `loop` and those collapsed into it.
+std::vector<const Tree*> sharing_threads(const Tree& loop) {
+  std::vector<const Tree*> all{&loop};
+  for (int i = 1; loop.mark.kind == LoopKind::kParallel && i < loop.mark.collapse; ++i) {
+    const Tree* inner = all.back()->children[0].get();
+    if (inner->kind != Tree::Kind::kLoop) break;
+    all.push_back(inner);
+  }
+  return all;
+}
+
+// The marks of the loops for which `combines` holds, also for those that share their threads.
+std::map<int, LoopMark> combining_loops(const TreePtr& tree) {
+  std::map<int, LoopMark> marks;
+  for_each_loop(tree, [&](const Tree& l) {
+    if (!combines(l.mark)) return;
+    for (const Tree* t : sharing_threads(l)) marks[t->id] = l.mark;
+  });
+  return marks;
 }
 
 class Judge {
  public:
   explicit Judge(const Schedule& schedule)
-      : schedule_(schedule),
-        strict_(schedule.scop->reassociate == Numerics::Reassociate::kStrict),
-        concurrent_(concurrent_loops(schedule.tree)) {}
+      : schedule_(schedule), concurrent_(concurrent_loops(schedule.tree)), combining_(combining_loops(schedule.tree)) {}
 
   std::optional<Found> run(const std::set<int>* changed = nullptr) {
     std::vector<Pending> all;
     for (const Dependence& d : *schedule_.dependences)
       if (!changed || changed->count(d.source) || changed->count(d.sink)) all.push_back({&d, pairs_of(d)});
+    for_each_loop(schedule_.tree, [&](const Tree& l) {
+      if (l.mark.updates == SharedUpdates::kParts) apart_[l.id] = shared(l);
+    });
     return at(schedule_.tree, std::move(all));
+  }
+
+  std::map<std::string, std::set<int>> shared(const Tree& loop) const {
+    std::map<std::string, std::set<int>> all;
+    for (const Tree* l : sharing_threads(loop))
+      for (const Dependence& d : *schedule_.dependences) {
+        if (!free_order(d) || !l->member.count(d.source) || !l->member.count(d.sink)) continue;
+        const StorageMap* m = schedule_.storage_of(d.source, d.array);
+        if (m && m->at >= 0 && find_loop(find_loop(schedule_.tree, loop.id), m->at)) continue;  // each iteration has its own
+        if (carries(l->id, d)) all[d.array].insert({d.source, d.sink});
+      }
+    return all;
   }
 
   std::map<int, Carried> carried_by_all() {
@@ -72,7 +110,17 @@ class Judge {
   }
 
  private:
-  bool free_order(const Dependence& d) const { return d.kind == DependenceKind::kReduction && !strict_; }
+  bool free_order(const Dependence& d) const {
+    return d.kind == DependenceKind::kReduction && !schedule_.scop->keeps_order(schedule_.statement(d.source));
+  }
+
+  // May the loop, whose iterations are concurrent, carry the dependence all the same?
+  bool may_share(const Tree& loop, const Dependence& d) const {
+    const auto mark = combining_.find(loop.id);
+    if (mark == combining_.end() || !free_order(d)) return false;
+    if (mark->second.updates != SharedUpdates::kAtomic) return true;
+    return may_be_atomic(*schedule_.scop, mark->second, schedule_.statement(d.source)).why_not.empty();
+  }
 
   // The pairs that need an order: of an array contracted at a loop around both, those in one iteration of it.
   isl::map pairs_of(const Dependence& d) const {
@@ -123,6 +171,7 @@ class Judge {
     for (Pending& p : pending) {
       const isl::pw_aff& f = loop.member.at(p.dependence->source);
       const isl::pw_aff& g = loop.member.at(p.dependence->sink);
+      if (const std::optional<Found> found = torn_apart(loop, p, f, g)) return found;
       if (zero_distance(*p.dependence, f, g)) {
         below.push_back(std::move(p));
         continue;
@@ -137,9 +186,21 @@ class Judge {
     return at(loop.children[0], std::move(below));
   }
 
+  // The source's value is in a piece's copy, and the sink in the same iteration looks for it in the array, or writes that.
+  std::optional<Found> torn_apart(const Tree& loop, const Pending& p, const isl::pw_aff& f, const isl::pw_aff& g) const {
+    const auto arrays = apart_.find(loop.id);
+    if (arrays == apart_.end() || free_order(*p.dependence)) return std::nullopt;
+    const auto updates = arrays->second.find(p.dependence->array);
+    if (updates == arrays->second.end() || !updates->second.count(p.dependence->source)) return std::nullopt;
+    if (p.dependence->kind == DependenceKind::kAnti) return std::nullopt;
+    const isl::map equal = p.pairs.intersect(compare_map(f, Compare::kEqual, g));
+    if (equal.is_empty()) return std::nullopt;
+    return Found{"storage", p.dependence, equal, loop.names.at(p.dependence->source)};
+  }
+
   std::optional<Found> carried_by(const Tree& loop, const Pending& p, const isl::map& backward, const isl::pw_aff& f,
                                   const isl::pw_aff& g) {
-    const bool any_order = concurrent_.count(loop.id) && !(combines(loop.mark) && free_order(*p.dependence));
+    const bool any_order = concurrent_.count(loop.id) && !may_share(loop, *p.dependence);
     if (!any_order && !all_) return std::nullopt;
     const isl::map carried = p.pairs.intersect(compare_map(f, Compare::kLess, g)).unite(backward);
     if (carried.is_empty()) return std::nullopt;
@@ -173,8 +234,9 @@ class Judge {
   }
 
   const Schedule& schedule_;
-  bool strict_;
   std::set<int> concurrent_;
+  std::map<int, LoopMark> combining_;
+  std::map<int, std::map<std::string, std::set<int>>> apart_;  // by loop id: what its pieces have copies of, and its updates
   std::map<int, Carried>* all_ = nullptr;
 };
 
@@ -197,7 +259,8 @@ void places_of(const TreePtr& node, TreePlace& prefix, std::map<int, TreePlace>&
   TreePlace none;
   places_of(node->children[0], none, below);
   // The loop itself counts, too: storage refers to it, and loops of one iteration may have the same members.
-  const std::int64_t mark = static_cast<std::int64_t>(node->mark.kind) + 100 * node->mark.gpu.reduces + 1000 * node->id;
+  const std::int64_t mark = static_cast<std::int64_t>(node->mark.kind) + 20 * node->mark.gpu.reduces +
+                            40 * static_cast<std::int64_t>(node->mark.updates) + 1000 * node->id;
   for (auto& [s, place] : below) {
     TreePlace mine = prefix;
     mine.emplace_back(node->member.at(s).get(), mark);
@@ -281,12 +344,6 @@ Violation describe(const Schedule& schedule, const Found& found) {
   return v;
 }
 
-std::string instance_text(const std::string& name, const std::vector<std::int64_t>& at) {
-  std::string text;
-  for (const std::int64_t x : at) text += (text.empty() ? "" : ", ") + std::to_string(x);
-  return name + "[" + text + "]";
-}
-
 }  // namespace
 
 std::vector<std::int64_t> element_of(const Schedule& schedule, const Dependence& d, const Violation& v) {
@@ -298,6 +355,9 @@ std::vector<std::int64_t> element_of(const Schedule& schedule, const Dependence&
 
 std::optional<Violation> find_violation(const Schedule& schedule, const Schedule* legal_before) {
   std::set<int> changed;
+  bool parts = false;  // what has copies there depends on all statements inside
+  for_each_loop(schedule.tree, [&](const Tree& l) { parts = parts || l.mark.updates == SharedUpdates::kParts; });
+  if (parts) legal_before = nullptr;
   if (legal_before) changed = changed_statements(*legal_before, schedule);
   if (const std::optional<Found> found = Judge(schedule).run(legal_before ? &changed : nullptr))
     return describe(schedule, *found);
@@ -308,36 +368,19 @@ std::set<int> concurrent_loops(const TreePtr& tree) {
   std::set<int> ids;
   for_each_loop(tree, [&](const Tree& l) {
     if (l.mark.kind == LoopKind::kSerial || l.mark.kind == LoopKind::kUnroll || l.mark.gpu.stage != 0) return;
-    ids.insert(l.id);
-    const Tree* inner = &l;  // the loops whose iterations a parallel loop shares out together with its own
-    for (int i = 1; l.mark.kind == LoopKind::kParallel && i < l.mark.collapse; ++i) {
-      inner = inner->children[0].get();
-      if (inner->kind != Tree::Kind::kLoop) return;
-      ids.insert(inner->id);
-    }
+    for (const Tree* t : sharing_threads(l)) ids.insert(t->id);
   });
   return ids;
+}
+
+std::map<std::string, std::set<int>> shared_updates(const Schedule& schedule, const Tree& loop) {
+  return Judge(schedule).shared(loop);
 }
 
 std::map<int, Carried> carried_dependences(const Schedule& schedule) { return Judge(schedule).carried_by_all(); }
 
 bool carries_dependence(const Schedule& schedule, int loop, bool count_reductions) {
   return Judge(schedule).carries(loop, count_reductions);
-}
-
-std::string to_text(const Violation& v) {
-  std::string symbols;
-  for (const auto& [name, value] : v.symbols) symbols += ", " + name + " = " + std::to_string(value);
-  const std::string taken = v.taker.empty() ? "" : ", whose place " + instance_text(v.array, v.taker) + " takes";
-  const std::string through = " (" + to_text(v.kind) + " through " + instance_text(v.array, v.element) + taken + symbols + ")";
-  const std::string a = instance_text(v.source, v.source_instance);
-  const std::string b = instance_text(v.sink, v.sink_instance);
-  if (v.question == "order") return a + " must run before " + b + through;
-  if (v.question == "storage" && v.kind == DependenceKind::kOutput)
-    return a + " and " + b + " would fill one element at the same time" + through;
-  if (v.question == "storage") return b + " would not find the value that " + a + " leaves for it" + through;
-  return a + " and " + b + " are in different iterations of the " + v.question + " loop '" + v.loop +
-         "' and may not run together" + through;
 }
 
 }  // namespace facet

@@ -39,6 +39,10 @@ std::optional<Violation> find_violation(const Schedule& schedule, const Schedule
 // The loops whose iterations may run in any order and at the same time: by their mark, or collapsed into a parallel loop above.
 std::set<int> concurrent_loops(const TreePtr& tree);
 
+// The statements whose updates of one element the loop's iterations share, by array: the ends of the reduction dependences that
+// it, or a loop that shares its threads, carries.
+std::map<std::string, std::set<int>> shared_updates(const Schedule& schedule, const Tree& loop);
+
 // What each loop's iterations depend on, for all loops of the tree: the same judgement in one descent.
 struct Carried {
   bool reduction = false;  // updates of one place by one operation

@@ -2,9 +2,11 @@
 //
 // A violated pair (source, sink) can be mended in few ways, tried from the smallest change to the largest:
 //
+//     reduction    a parallel loop that carries a reduction gets copies for its pieces, or atomic updates
 //     shift        the sink's nest is delayed by what it is early, read off the distance between the two in one loop
 //     distribute   source or sink leaves the loop that carries the pair
-//     privatise    an array that only passes values within an iteration is contracted at the loop: every iteration has its own
+//     privatise    an array that only passes values within an iteration is contracted at the loop: every iteration has its own;
+//                  then all such arrays at once, with and without `reduction`
 //     skew         one loop gets a small multiple of another; then several inner loops get one of the outermost
 //     reverse      a loop runs backwards
 //
@@ -16,12 +18,13 @@
 #include <algorithm>
 
 #include "polyhedral/recipe/planner.hpp"
+#include "polyhedral/storage.hpp"
 
 namespace facet {
 
 namespace {
 
-using Candidate = std::vector<Step>;
+using Candidate = Repair;
 
 constexpr std::int64_t kFarthestShift = 64;  // a delay beyond it is no small repair
 
@@ -35,10 +38,11 @@ class RepairSearch {
         source_(before.find(violation.source)),
         sink_(before.find(violation.sink)) {}
 
-  std::vector<Step> run() {
+  Repair run() {
     if (source_ < 0 || sink_ < 0) return {};
-    for (const auto generate : {&RepairSearch::shifts, &RepairSearch::distributions, &RepairSearch::privatisations,
-                                &RepairSearch::skews, &RepairSearch::common_skews, &RepairSearch::reversals}) {
+    for (const auto generate :
+         {&RepairSearch::reductions, &RepairSearch::shifts, &RepairSearch::distributions, &RepairSearch::privatisations,
+          &RepairSearch::skews, &RepairSearch::common_skews, &RepairSearch::reversals}) {
       std::vector<Candidate> candidates;
       const Result<Done> ran = guarded("repair", budget_, [&] { candidates = (this->*generate)(); });
       if (!ran) return {};
@@ -51,8 +55,9 @@ class RepairSearch {
  private:
   bool mends(const Candidate& candidate) const {
     if (budget_.expired()) return false;
-    Candidate all = candidate;
+    std::vector<Step> all = candidate.insert;
     all.insert(all.end(), steps_.begin(), steps_.end());
+    if (candidate.instead) all[candidate.insert.size()] = *candidate.instead;
     return apply_steps(before_, all, budget_).schedule.has_value();
   }
 
@@ -60,6 +65,26 @@ class RepairSearch {
     std::vector<std::string> names;
     for (const TreePtr& l : loops_around(before_.tree, statement)) names.push_back(l->names.at(statement));
     return names;
+  }
+
+  // The refused step with each way of sharing updates, where it makes a loop parallel and says nothing of that.
+  std::vector<Step> sharing() const {
+    std::vector<Step> list;
+    if (steps_[0].verb != "parallelize" || steps_[0].arguments.count("reduction")) return list;
+    for (const char* how : {"clause", "atomic"}) {
+      list.push_back(steps_[0]);
+      list.back().arguments["reduction"] = arg(how);
+    }
+    return list;
+  }
+
+  std::vector<Candidate> reductions() {
+    std::vector<Candidate> list;
+    if (violation_.kind != DependenceKind::kReduction || violation_.question != "parallel") return list;
+    for (const Step& s : sharing()) list.push_back({{}, s});
+    if (const std::vector<Step> own = private_arrays(); !own.empty())
+      for (const Step& s : sharing()) list.push_back({own, s});
+    return list;
   }
 
   // Delays the sink, together with what shares its innermost own loop, so that in one loop it never comes before the source.
@@ -75,11 +100,12 @@ class RepairSearch {
         if (low <= high) early = std::max(early, -low);
       }
       if (early == 0 || early > kFarthestShift) continue;
-      Candidate c;
+      std::vector<Step> c;
       for (const auto& [s, name] : to[k]->names)
         if (!from[k]->member.count(s) || s == sink_) c.push_back(shift(s, name, early));
-      list.push_back(std::move(c));
-      if (list.back().size() > 1) list.push_back({shift(sink_, to[k]->names.at(sink_), early)});
+      const bool several = c.size() > 1;
+      list.push_back({std::move(c), {}});
+      if (several) list.push_back({{shift(sink_, to[k]->names.at(sink_), early)}, {}});
     }
     return list;
   }
@@ -94,18 +120,38 @@ class RepairSearch {
     if (source_ == sink_) return list;
     for (const int s : {sink_, source_})
       for (const std::string& loop : loops_of(s))
-        list.push_back({make_step("distribute", {{"statement", arg(before_.statement(s).name)}, {"loop", arg(loop)}})});
+        list.push_back({{make_step("distribute", {{"statement", arg(before_.statement(s).name)}, {"loop", arg(loop)}})}, {}});
     return list;
+  }
+
+  Step contract(const std::string& array, int statement, const std::string& loop) const {
+    return make_step("contract",
+                     {{"array", arg(array)}, {"statement", arg(before_.statement(statement).name)}, {"at", arg(loop)}});
   }
 
   std::vector<Candidate> privatisations() {
     std::vector<Candidate> list;
     const auto array = before_.scop->arrays.find(violation_.array);
     if (array == before_.scop->arrays.end() || array->second.external || array->second.live_out) return list;
-    for (const std::string& loop : loops_of(sink_))
-      list.push_back({make_step(
-          "contract",
-          {{"array", arg(violation_.array)}, {"statement", arg(before_.statement(sink_).name)}, {"at", arg(loop)}})});
+    for (const std::string& loop : loops_of(sink_)) list.push_back({{contract(violation_.array, sink_, loop)}, {}});
+    if (violation_.question == "order" || violation_.question == "storage") return list;
+    std::vector<Step> all = private_arrays();
+    if (all.size() > 1) list.push_back({all, {}});
+    for (Step& s : sharing()) list.push_back({all, std::move(s)});
+    return list;
+  }
+
+  // Every array of the group whose values stay inside an iteration of the concurrent loop, contracted there.
+  std::vector<Step> private_arrays() const {
+    std::vector<Step> list;
+    const TreePtr loop = find_loop(before_.tree, sink_, violation_.loop);
+    for (const auto& [name, array] : before_.scop->arrays) {
+      if (!loop || array.external || array.live_out || array.scalar || before_.storage_of(sink_, name)) continue;
+      int user = -1;
+      for (const int s : statements_of(before_.tree))
+        if (before_.statement(s).touches(name)) user = contains(loop, s) && user != -2 ? s : -2;
+      if (user >= 0 && keeps_flows(before_, name, loop->id)) list.push_back(contract(name, user, loop->names.at(user)));
+    }
     return list;
   }
 
@@ -121,7 +167,7 @@ class RepairSearch {
     for (const std::int64_t factor : {1, -1, 2, -2, 3})
       for (std::size_t inner = loops.size(); inner-- > 0;)
         for (std::size_t outer = 0; outer < loops.size(); ++outer)
-          if (inner != outer) list.push_back({skew(loops[inner], loops[outer], factor)});
+          if (inner != outer) list.push_back({{skew(loops[inner], loops[outer], factor)}, {}});
     return list;
   }
 
@@ -131,10 +177,10 @@ class RepairSearch {
     const std::vector<std::string> loops = loops_of(sink_);
     for (const std::int64_t factor : {1, 2})
       for (std::size_t outer = 0; outer + 2 < loops.size(); ++outer) {
-        Candidate c;
+        std::vector<Step> c;
         for (std::size_t inner = outer + 1; inner < loops.size(); ++inner)
           c.push_back(skew(loops[inner], loops[outer], factor));
-        list.push_back(std::move(c));
+        list.push_back({std::move(c), {}});
       }
     return list;
   }
@@ -143,7 +189,7 @@ class RepairSearch {
     std::vector<Candidate> list;
     const std::vector<std::string> loops = loops_of(sink_);
     for (auto l = loops.rbegin(); l != loops.rend(); ++l)
-      list.push_back({make_step("reverse", {{"statement", arg(before_.statement(sink_).name)}, {"loop", arg(*l)}})});
+      list.push_back({{make_step("reverse", {{"statement", arg(before_.statement(sink_).name)}, {"loop", arg(*l)}})}, {}});
     return list;
   }
 
@@ -156,8 +202,7 @@ class RepairSearch {
 
 }  // namespace
 
-std::vector<Step> find_repair(const Schedule& before, const std::vector<Step>& steps, const Violation& violation,
-                              const Budget& budget) {
+Repair find_repair(const Schedule& before, const std::vector<Step>& steps, const Violation& violation, const Budget& budget) {
   return RepairSearch(before, steps, violation, budget).run();
 }
 

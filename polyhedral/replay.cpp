@@ -10,7 +10,8 @@
 // Both schedules become ordinary loop programs. Marks are taken off: a loop whose iterations may run in any order is replayed
 // in one of these orders, backwards, which puts the sink of a carried pair before its source. Two updates of one element by
 // concurrent iterations collide in another way: both read before either writes. That is one statement more in the refused
-// order, which gives the element back the value that the source found, right before the sink.
+// order, which gives the element back the value that the source found, right before the sink. Where pieces of a loop update
+// copies, and that is what the witness says (storage), they do so here.
 //
 // Besides the whole group there is a program of the two instances alone, with all arrays given: it is small for all sizes.
 // Where the value's place is what changed (storage), it would show nothing, since other instances fill that place.
@@ -54,10 +55,10 @@ struct Witness {
   std::set<std::string> copies;  // which of its statements only move values: the original order has none of them
 };
 
-TreePtr without_marks(const TreePtr& tree) {
+TreePtr without_marks(const TreePtr& tree, bool keep_parts = false) {
   Tree copy = *tree;
-  copy.mark = LoopMark{};
-  for (TreePtr& c : copy.children) c = without_marks(c);
+  if (!keep_parts || copy.mark.updates != SharedUpdates::kParts) copy.mark = LoopMark{};
+  for (TreePtr& c : copy.children) c = without_marks(c, keep_parts);
   return std::make_shared<const Tree>(std::move(copy));
 }
 
@@ -307,15 +308,17 @@ void fill(const Schedule& original, const Schedule& refused, const Violation& v,
                                written_twice ? v.element : other_element);
   Schedule other = refused;
   if (carried && !replay->lost_update) turn_carrying_loop(other, v);
-  other.tree = without_marks(other.tree);
+  other.tree = without_marks(other.tree, v.question == "storage");
   const auto made = [&](Schedule schedule, bool restore, bool pair) {
-    schedule.tree = without_marks(schedule.tree);
+    if (pair) schedule.tree = without_marks(schedule.tree);
     Instrumented program(std::move(schedule), witness);
     if (pair) program.keep_pair();
     program.watch(restore);
     return program.program();
   };
-  replay->original = made(original, false, false);
+  Schedule plain = original;
+  plain.tree = without_marks(plain.tree);
+  replay->original = made(plain, false, false);
   replay->refused = made(other, replay->lost_update, false);
   const int statements = static_cast<int>(original.scop->statements.size());
   if (v.question == "storage" || refused.find(v.source) >= statements || refused.find(v.sink) >= statements) return;
@@ -323,7 +326,7 @@ void fill(const Schedule& original, const Schedule& refused, const Violation& v,
     return contains(s.tree, s.find(v.source)) && contains(s.tree, s.find(v.sink));
   };
   if (!runs_both(original) || !runs_both(other)) return;
-  replay->original_pair = made(original, false, true);
+  replay->original_pair = made(plain, false, true);
   replay->refused_pair = made(other, replay->lost_update, true);
 }
 

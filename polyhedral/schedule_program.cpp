@@ -9,6 +9,7 @@
 
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/ast/build.hpp"
+#include "polyhedral/ast/tell_updates.hpp"
 #include "polyhedral/copies.hpp"
 #include "polyhedral/counts.hpp"
 #include "polyhedral/kernel_buffers.hpp"
@@ -147,6 +148,9 @@ class ProgramScheduler {
     Result<Made> made = schedule_group(c, nodes, group);
     if (!made) return made.errors();
     const Scop& scop = *made->schedule.scop;
+    const Result<Done> told =
+        guarded("shared updates of " + scop.name, budget_, [&] { tell_updates(made->schedule, &result_.ledger); });
+    if (!told) return told.errors();
     result_.statements_text += to_text(scop);
     result_.schedule_text += to_text(made->schedule);
     const std::string suffix = several_ ? "_v" + std::to_string(c.index) : "";
@@ -160,8 +164,13 @@ class ProgramScheduler {
     kernel.reused = made->schedule.reused;
     kernel.flops = count_operations(scop);
     kernel.bytes = count_bytes(scop);
+    std::map<std::string, std::string> names;
+    for (const std::string& b : made->scanned.part_buffers) {
+      std::string own = b;
+      for (int n = 2; !part_buffers_.insert(own).second; ++n) own = b + "." + std::to_string(n);
+      if (own != b) names[b] = own;
+    }
     if (several_) {
-      std::map<std::string, std::string> names;
       const std::string version = ".v" + std::to_string(c.index);
       for (const StorageMap& m : made->schedule.storage) names[m.buffer] = m.buffer + version;
       for (Buffer& b : made->scanned.workspace) {  // what steps have made: another variant's may have another shape
@@ -170,8 +179,8 @@ class ProgramScheduler {
         b.name += version;
         if (!b.extents.empty()) b.extents[0] = select(c.when, b.extents[0], idx(0));
       }
-      made->scanned.body = rename_buffers(made->scanned.body, names);
     }
+    if (!names.empty()) made->scanned.body = rename_buffers(made->scanned.body, names);
     std::vector<Buffer> hoisted;
     kernel.body = hoist_cache_buffers(made->scanned.body, hoisted);
     for (Buffer& b : hoisted) {
@@ -210,6 +219,7 @@ class ProgramScheduler {
   Scheduled result_;
   std::set<std::string> used_;
   std::vector<Buffer> workspace_;
+  std::set<std::string> part_buffers_;  // names of all kernels' copies
 };
 
 }  // namespace

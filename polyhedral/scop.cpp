@@ -24,6 +24,12 @@ int Scop::find(const std::string& statement) const {
   return -1;
 }
 
+bool Statement::rounds() const { return is_float(value->type) && (update == ReduceKind::kSum || update == ReduceKind::kProd); }
+
+bool Scop::keeps_order(const Statement& update) const {
+  return reassociate == Numerics::Reassociate::kStrict && update.rounds();
+}
+
 isl::set array_set(const Scop& scop, const std::string& array) {
   const Array& a = scop.arrays.at(array);
   std::string constraints = "1 = 1";

@@ -42,6 +42,7 @@ struct Statement {
 
   bool reads_of(const std::string& array) const;  // not the update's read of its own target
   bool touches(const std::string& array) const;   // reads or writes it
+  bool rounds() const;                            // an update whose result depends on the order
 };
 
 struct Array {
@@ -71,6 +72,9 @@ struct Scop {
   Numerics::Reassociate reassociate = Numerics::Reassociate::kTree;
 
   int find(const std::string& statement) const;  // -1 when absent
+  // Must the statement's updates keep their order? Where the numerics are strict and the operation rounds: integers wrap, and
+  // the smallest or largest of several values is the same in any order.
+  bool keeps_order(const Statement& update) const;
 };
 
 // { A_x[e] : 0 <= e < extents }

@@ -259,7 +259,7 @@ Enumeration enumerated(const Schedule& original, const Schedule& schedule, const
                        const Budget& budget) {
   Enumeration all;
   const Result<Done> ran = guarded("enumeration", budget, [&] { all = enumerate(original, schedule, sizes, most); });
-  if (!ran) all = Enumeration{{}, {}, {}, false, to_text(ran.errors())};
+  if (!ran) all = Enumeration{{}, {}, {}, to_text(ran.errors())};
   return all;
 }
 
@@ -272,7 +272,7 @@ Enumeration Trial::scheduled(const SymbolValues& sizes, std::size_t most) const 
   return enumerated(state_->original, state_->current, sizes, most, state_->budget);
 }
 Enumeration Trial::refused(const SymbolValues& sizes, std::size_t most) const {
-  if (!state_->refused) return Enumeration{{}, {}, {}, false, "no schedule was refused"};
+  if (!state_->refused) return Enumeration{{}, {}, {}, "no schedule was refused"};
   return enumerated(state_->original, *state_->refused, sizes, most, state_->budget);
 }
 

@@ -5,6 +5,7 @@
 
 #include "codegen/cuda/launch.hpp"
 #include "codegen/cuda/map_internal.hpp"
+#include "codegen/passes/atomics.hpp"
 
 namespace facet {
 
@@ -75,7 +76,9 @@ class ProgramMapper {
       return;
     }
     pieces_.clear();
-    collect(folded(k, passes::simplify(plain_loops(k.body, false, context_.passes), context_.passes)), Piece{}, {});
+    const LoopList body = passes::atomic_within(
+        k.body, [](const For& f) { return f.kind == LoopKind::kMapped && f.gpu.grid >= 0 && f.gpu.reduces; });
+    collect(folded(k, passes::simplify(plain_loops(body, false, context_.passes), context_.passes)), Piece{}, {});
     join_neighbours();
     for (std::size_t p = 0; p < pieces_.size(); ++p) {
       Kernel piece = k;

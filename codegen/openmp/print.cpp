@@ -83,10 +83,9 @@ class OpenmpPrinter : public CPrinter {
   }
 
   void atomic_store(const Store& s) override {
-    const DType type = s.value->type;
-    const bool simple = s.update == ReduceKind::kSum && s.lanes == 1 && size_bytes(type) >= 4;
     if (s.lanes > 1) return fail("an atomic vector store to " + s.buffer);
-    if (!simple) {
+    const char* const op = atomic_operator(s);
+    if (!op) {
       out.raw("#if defined(_OPENMP)\n");
       out.line("#pragma omp critical");
       out.raw("#endif\n");
@@ -98,7 +97,7 @@ class OpenmpPrinter : public CPrinter {
     out.raw("#if defined(_OPENMP)\n");
     out.line("#pragma omp atomic");
     out.raw("#endif\n");
-    out.line(element(buffer_of(s.buffer), s.subscripts) + " += " + value(s.value) + ";");
+    out.line(element(buffer_of(s.buffer), s.subscripts) + op + value(s.value) + ";");
   }
 
  public:
@@ -114,6 +113,17 @@ class OpenmpPrinter : public CPrinter {
   bool unfenced() const { return unfenced_; }
 
  private:
+  // What OpenMP's atomic construct can do; null: minima and maxima, 16-bit floats, products of integers, which shall wrap.
+  static const char* atomic_operator(const Store& s) {
+    const DType type = s.value->type;
+    const bool wide_float = type == DType::kF32 || type == DType::kF64;
+    if (s.update == ReduceKind::kSum && (wide_float || (!is_float(type) && type != DType::kBool))) return " += ";
+    if (s.update == ReduceKind::kProd && wide_float) return " *= ";
+    if (s.update == ReduceKind::kAny) return " |= ";
+    if (s.update == ReduceKind::kAll) return " &= ";
+    return nullptr;
+  }
+
   // Between rows and columns: squares of 32-byte vectors are turned in registers.
   bool copies_across(const For& f) {
     const std::optional<AcrossCopy> c =

@@ -1,4 +1,5 @@
 // The order of the loop-tree passes for processors, and what holds after each.
+#include "codegen/passes/atomics.hpp"
 #include "codegen/passes/context.hpp"
 #include "codegen/passes/passes.hpp"
 
@@ -28,7 +29,8 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   using namespace passes;
   // Quotient and remainder of one position are one subscript.
   JoinedRows rows;
-  LoopList body = join_rows(without_gpu_places(scanned, context), context, &rows);
+  const LoopList places = atomic_within(scanned, [](const For& f) { return f.kind == LoopKind::kParallel; });
+  LoopList body = join_rows(without_gpu_places(places, context), context, &rows);
   // Index arithmetic is linear forms; guards and bounds that cannot matter are
   // gone. Later tests rely on it.
   body = simplify(body, context);

@@ -92,7 +92,8 @@ struct GpuPlace {
   bool warp = false;          // `threads` counts warps: each has iterations of its own, its lanes share the nests inside
   std::int64_t stage = 0;     // iterations whose operands go through shared memory at a time; 0: none do
   std::int64_t parts = 0;     // blocks that share a reduction; a second kernel combines their results
-  bool reduces = false;       // the iterations update one place: they combine partial results
+  bool reduces = false;       // the iterations update one place: in a block partial results are combined, on the grid each
+                              // update is atomic
 };
 
 struct For {

@@ -12,7 +12,10 @@
 
 #include "polyhedral/affine.hpp"
 #include "polyhedral/ast/allocate.hpp"
+#include "polyhedral/ast/in_parts.hpp"
+#include "polyhedral/ast/nodes.hpp"
 #include "polyhedral/ast/quotients.hpp"
+#include "polyhedral/legality.hpp"
 
 namespace facet {
 
@@ -29,7 +32,9 @@ class Builder {
     const isl::schedule order = to_isl(lifted.tree, lifted.domains);
     const isl::ast_node root = isl::ast_build::from_context(schedule_.scop->context).node_from(order);
     ScannedKernel kernel;
+    atomic_ = atomic_updates();
     kernel.body = walk_node(root);
+    kernel.part_buffers = part_buffers_;
     kernel.body = allocate_storage(schedule_, kernel.body, loop_ids_);
     kernel.workspace = workspace();
     return kernel;
@@ -49,12 +54,10 @@ class Builder {
 
   LoopList walk_block(const isl::ast_node& node) {
     LoopList all;
-    isl_ast_node_list* list = isl_ast_node_block_get_children(node.get());
-    for (int i = 0; i < static_cast<int>(isl_ast_node_list_size(list)); ++i) {
-      const LoopList part = walk_node(isl::manage(isl_ast_node_list_get_at(list, i)));
+    for (const isl::ast_node& child : children_of(node)) {
+      const LoopList part = walk_node(child);
       all.insert(all.end(), part.begin(), part.end());
     }
-    isl_ast_node_list_free(list);
     return all;
   }
 
@@ -81,51 +84,56 @@ class Builder {
   LoopList walk_for(const isl::ast_node& node) {
     const int id = std::exchange(pending_, -1);
     const TreePtr loop = id >= 0 ? find_loop(schedule_.tree, id) : nullptr;
-    isl_ast_expr* iterator = isl_ast_node_for_get_iterator(node.get());
-    isl_id* isl_name = isl_ast_expr_get_id(iterator);
-    const std::string scanned = isl_id_get_name(isl_name);
-    isl_id_free(isl_name);
-    isl_ast_expr_free(iterator);
     const ExprPtr lower = expression(isl::manage(isl_ast_node_for_get_init(node.get())));
     const bool once = isl_ast_node_for_is_degenerate(node.get()) == isl_bool_true;
     For made;
     made.iterator = once ? "" : unique_name(loop ? readable_name(*loop) : "c");
     const ExprPtr value = once ? lower : index(made.iterator);
-    iterators_[scanned] = value;
+    iterators_[iterator_of(node)] = value;
     if (id >= 0) loop_values_[id] = value;
+    const bool apart = loop && !once && begin_parts(*loop);
     LoopList body = walk_node(isl::manage(isl_ast_node_for_get_body(node.get())));
     loop_values_.erase(id);  // another piece of the loop has its own
     pending_ = id;           // isl may scan one loop as several, one after another
     if (once) return body;
     used_names_.erase(made.iterator);
     made.lower = lower;
-    made.upper = upper_bound(node);
+    made.upper = upper_bound_of(node, expression_);
     made.step = step_of(node);
     made.body = std::move(body);
     if (loop) describe(*loop, made);
+    if (apart) return end_parts(*loop, std::move(made));
     const LoopPtr loop_node = make_loop(std::move(made));
     loop_ids_[loop_node.get()] = id;
     return {loop_node};
   }
 
-  // The exclusive upper bound of `c <= e` or `c < e`.
-  ExprPtr upper_bound(const isl::ast_node& node) {
-    const isl::ast_expr condition = isl::manage(isl_ast_node_for_get_cond(node.get()));
-    const ExprPtr bound = expression(isl::manage(isl_ast_expr_get_op_arg(condition.get(), 1)));
-    return isl_ast_expr_get_op_type(condition.get()) == isl_ast_expr_op_le ? exclusive(bound) : bound;
+  // From here on what the loop's iterations update together goes to copies of the pieces. False: it has none.
+  bool begin_parts(const Tree& loop) {
+    std::vector<CopiedArray> parts = copied_arrays(schedule_, loop);
+    if (parts.empty()) return false;
+    parts_ = std::move(parts);
+    for (CopiedArray& p : parts_) p.buffer.name = unique_name(p.buffer.name);  // for the rest of the kernel
+    part_ = unique_name("part");
+    part_outer_.clear();
+    const int s = *parts_[0].updates.begin();
+    for (const TreePtr& l : loops_around(schedule_.tree, s)) {
+      if (l->id == loop.id) break;
+      part_outer_.push_back(loop_value(*l, s));
+    }
+    return true;
   }
 
-  // min(a, b) + 1 is min(a + 1, b + 1)
-  static ExprPtr exclusive(const ExprPtr& e) {
-    if (e->op == Op::kMin) return idx_min(exclusive(e->args[0]), exclusive(e->args[1]));
-    return idx_add(e, idx(1));
-  }
-
-  static std::int64_t step_of(const isl::ast_node& node) {
-    isl_ast_expr* inc = isl_ast_node_for_get_inc(node.get());
-    isl_val* step = isl_ast_expr_get_val(inc);
-    isl_ast_expr_free(inc);
-    return take_int(step);
+  LoopList end_parts(const Tree& loop, For whole) {
+    PartLoop made = in_parts(
+        {schedule_, loop, std::exchange(parts_, {}), part_, part_outer_,
+         [this](int s, const std::string& array, const std::vector<ExprPtr>& element) { return place(s, array, element); }},
+        std::move(whole));
+    for (const LoopPtr& l : made.pieces) loop_ids_[l.get()] = loop.id;
+    for (const LoopPtr& l : made.code)
+      if (const Allocate* a = std::get_if<Allocate>(&l->node)) part_buffers_.push_back(a->buffer.name);
+    used_names_.erase(part_);
+    return made.code;
   }
 
   void describe(const Tree& loop, For& made) const {
@@ -174,29 +182,30 @@ class Builder {
   }
 
   LoopList walk_user(const isl::ast_node& node) {
-    const isl::ast_expr call = isl::manage(isl_ast_node_user_get_expr(node.get()));
-    isl_ast_expr* callee = isl_ast_expr_get_op_arg(call.get(), 0);
-    isl_id* id = isl_ast_expr_get_id(callee);
-    const int s = by_id_.at(isl_id_get_name(id));
-    isl_id_free(id);
-    isl_ast_expr_free(callee);
+    const int s = by_id_.at(callee_of(node));
     const Statement& statement = schedule_.statement(s);
     std::vector<std::pair<std::string, ExprPtr>> by;
-    for (std::size_t i = 0; i < statement.iterators.size(); ++i)
-      by.emplace_back(statement.iterators[i],
-                      expression(isl::manage(isl_ast_expr_get_op_arg(call.get(), static_cast<int>(i) + 1))));
+    const std::vector<ExprPtr> values = arguments_of(node, expression_);
+    for (std::size_t i = 0; i < statement.iterators.size(); ++i) by.emplace_back(statement.iterators[i], values[i]);
     instance_ = by;
     Store store;
     store.statement = statement.name;
     std::vector<ExprPtr> subscripts;
     for (const ExprPtr& e : statement.subscripts) subscripts.push_back(substitute(e, by));
-    const auto [buffer, mapped] = place(s, statement.target, std::move(subscripts));
-    store.buffer = buffer;
-    store.subscripts = mapped;
-    store.stream = std::count(schedule_.streamed.begin(), schedule_.streamed.end(), buffer) > 0;
+    const CopiedArray* copies = copies_of(s);
+    store.atomic = !copies && atomic_.count(s) > 0;
+    std::tie(store.buffer, store.subscripts) =
+        copies ? in_part(*copies, part_, subscripts, part_outer_) : place(s, statement.target, std::move(subscripts));
+    store.stream = std::count(schedule_.streamed.begin(), schedule_.streamed.end(), store.buffer) > 0;
     store.update = statement.update;
     store.value = rewrite(substitute(statement.value, by), [&](const ExprPtr& e) { return map_read(s, e); });
     return {make_loop(std::move(store))};
+  }
+
+  const CopiedArray* copies_of(int s) const {
+    for (const CopiedArray& p : parts_)
+      if (p.updates.count(s)) return &p;
+    return nullptr;
   }
 
   ExprPtr map_read(int s, const ExprPtr& e) {
@@ -290,6 +299,16 @@ class Builder {
     return list;
   }
 
+  // Updates that threads share, each of which is one action.
+  std::set<int> atomic_updates() const {
+    std::set<int> all;
+    for_each_loop(schedule_.tree, [&](const Tree& l) {
+      if (l.mark.updates != SharedUpdates::kAtomic) return;
+      for (const auto& [array, updates] : shared_updates(schedule_, l)) all.insert(updates.begin(), updates.end());
+    });
+    return all;
+  }
+
   ExprPtr expression(const isl::ast_expr& e) {
     return expr_of(e, [&](const std::string& name) -> ExprPtr {
       const auto it = iterators_.find(name);
@@ -298,12 +317,18 @@ class Builder {
   }
 
   const Schedule& schedule_;
+  const AstExpression expression_ = [this](const isl::ast_expr& e) { return expression(e); };
   std::map<std::string, int> by_id_;
   std::map<std::string, ExprPtr> iterators_;  // isl's iterator -> value
   std::map<int, ExprPtr> loop_values_;
   std::vector<std::pair<std::string, ExprPtr>> instance_;  // of the statement being built: its iterators' values
   LoopIds loop_ids_;                                       // the tree loop of each `for` made
   std::set<std::string> used_names_;
+  std::set<int> atomic_;
+  std::vector<CopiedArray> parts_;   // of the parallel loop being walked; empty: no copies
+  std::string part_;                 // its iterator over pieces
+  std::vector<ExprPtr> part_outer_;  // the values of the loops around it
+  std::vector<std::string> part_buffers_;
   int pending_ = -1;
 };
 

@@ -9,7 +9,8 @@ namespace facet {
 // What the scanned schedule needs beyond its body.
 struct ScannedKernel {
   LoopList body;
-  std::vector<Buffer> workspace;  // arrays of the group that are neither external nor contracted
+  std::vector<Buffer> workspace;          // arrays of the group that are neither external nor contracted
+  std::vector<std::string> part_buffers;  // allocated in the body: copies that pieces of parallel loops update
 };
 
 // Scans the schedule. Loops keep their marks and get readable iterators; accesses go through the storage maps; data-dependent

@@ -27,6 +27,13 @@ std::optional<isl::schedule> compute_schedule(const isl::schedule_constraints& c
   return std::nullopt;
 }
 
+isl::set range_by_parameters(const isl::map& map, const std::vector<std::string>& names) {
+  const unsigned first = static_cast<unsigned>(isl_map_dim(map.get(), isl_dim_param));
+  isl_map* moved = isl_map_move_dims(map.copy(), isl_dim_param, first, isl_dim_in, 0, static_cast<unsigned>(names.size()));
+  for (unsigned k = 0; k < names.size(); ++k) moved = isl_map_set_dim_name(moved, isl_dim_param, first + k, names[k].c_str());
+  return isl::manage(isl_map_range(moved)).coalesce();
+}
+
 isl::pw_aff member_of(const isl::union_pw_aff& member, const isl::set& domain) {
   isl_space* space = isl_space_add_dims(isl_space_from_domain(isl_set_get_space(domain.get())), isl_dim_out, 1);
   return isl::manage(isl_union_pw_aff_extract_pw_aff(member.get(), space));

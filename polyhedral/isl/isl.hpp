@@ -121,6 +121,9 @@ isl::pw_aff output_dimension(const isl::set& domain, unsigned position);  // { S
 // One polyhedron around all pairs, without new constraints: as large as the union or larger.
 isl::map simple_hull(const isl::map& map);
 
+// { [i..] -> A[e] } as { A[e] } for the values of the i that parameters of these names have.
+isl::set range_by_parameters(const isl::map& map, const std::vector<std::string>& names);
+
 isl::aff zero_aff(const isl::map& over_domain_of);                    // { [outer] -> [0] }
 isl::set flat_domain(const isl::map& map, const std::string& tuple);  // { [o] -> A[e] } as { tuple[o.., e..] }
 

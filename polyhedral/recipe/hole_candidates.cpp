@@ -60,6 +60,8 @@ class Candidates {
     if (kind == "bool") return {Argument{false}, Argument{true}};
     if (kind == "int" || kind == "ints") return numbers(name);
     if (kind == "text" && name == "memory") return texts(memories());
+    if (kind == "text" && name == "reduction")
+      return texts(step_.verb == "map_gpu" ? Names{"atomic"} : Names{"clause", "atomic"});
     if (kind == "text" && name == "fusion") return texts({"balanced", "maximal", "minimal"});
     if (!p->required) return {Argument{Hole{}}};  // names, layouts: as the step itself would choose
     return {};

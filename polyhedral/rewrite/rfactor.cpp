@@ -74,7 +74,7 @@ class Rfactor {
 
   void check() {
     if (!s().update) return args_.refuse("'" + s().name + "' is no reduction");
-    if (old_.reassociate == Numerics::Reassociate::kStrict && is_float(type()))
+    if (old_.keeps_order(s()))
       return args_.refuse("numerics are strict: parts of a sum are rounded in another order",
                           {"--numerics reassociate=tree allows it"});
     bool reads_itself = false;

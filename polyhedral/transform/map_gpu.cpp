@@ -17,6 +17,7 @@
 //   stage    a sum of products: [i.., j..] tiles of 16 x 16 threads, `points` squared results a thread, the operands of `depth`
 //            iterations of the reduction through shared memory
 //   split    a reduction cut into `parts`, each a block's; a second kernel combines the partial results
+//   atomic   `reduction`: grid loops that carry reductions, each update of a shared place one action
 // Loops around the grid's run on the processor, one launch an iteration; a nest without grid loops is one block; what has no
 // mapped loop at all is one thread.
 //
@@ -28,6 +29,7 @@
 #include "facet/expr_facts.hpp"
 #include "polyhedral/legality.hpp"
 #include "polyhedral/transform/map_gpu_parts.hpp"
+#include "polyhedral/transform/shared_updates.hpp"
 #include "polyhedral/transform/transform.hpp"
 
 namespace facet {
@@ -50,7 +52,10 @@ class MapGpu {
     if (ok()) place_grid();
     if (ok()) check_sizes();
     if (ok()) check_form();
-    return ok() ? marked() : schedule_;
+    if (!ok()) return schedule_;
+    const Schedule next = marked();
+    if (atomic_) check_shared_updates(next, grid_, args_);
+    return next;
   }
 
  private:
@@ -84,6 +89,10 @@ class MapGpu {
     if (!ok()) return;
     if (grid_.empty() && block_.empty() && split_.empty()) args_.refuse("it names no loop for the grid or the block");
     if (!split_.empty() && parts_ == 0) args_.refuse("`split` needs `parts`: how many blocks share the reduction");
+    if (args_.has("reduction") && args_.text("reduction") != "atomic")
+      args_.bad("reduction", "\"atomic\"", "\"" + args_.text("reduction") + "\"");
+    atomic_ = args_.has("reduction");
+    if (atomic_ && grid_.empty()) args_.refuse("atomic updates are for loops of the grid");
     if (points_.empty()) points_.assign(threads_.size(), 1);
     if (adjacent_.empty()) adjacent_.assign(threads_.size(), 1);
   }
@@ -157,6 +166,8 @@ class MapGpu {
       if (listed(grid_, l) || listed(block_, l)) args_.refuse("loop '" + name_of(l) + "' is staged: it cannot be mapped too");
     std::size_t inner = 0;
     for (const TreePtr& l : block_) inner += !listed(grid_, l);
+    if (atomic_ && (inner > 0 || !stage_.empty() || !split_.empty()))
+      return args_.refuse("atomic updates are for loops of the grid: a block that shares a reduction combines it once");
     if (!split_.empty()) check_split();
     if (!stage_.empty()) return check_stage(inner);
     const auto several = [](const std::vector<std::int64_t>& list) {
@@ -174,16 +185,6 @@ class MapGpu {
     args_.refuse("the block's loops are the grid's, or inside them, or a reduction before a loop of the grid");
   }
 
-  // The outermost loop around that is no loop of the processor: one with a loop on the grid inside is.
-  TreePtr kernel_around(const TreePtr& loop) const {
-    for (const TreePtr& l : loops_around(schedule_.tree, statement_)) {
-      bool host = false;
-      for_each_loop(l, [&](const Tree& t) { host = host || (t.mark.kind == LoopKind::kMapped && t.mark.gpu.grid >= 0); });
-      if (!host) return l;
-    }
-    return loop;
-  }
-
   // Several nests share the block: they must mean the same threads.
   void check_nest(bool points) {
     std::vector<std::string> names;
@@ -191,7 +192,7 @@ class MapGpu {
     const std::vector<TreePtr> nest = loop_chain(schedule_, statement_, names, args_);
     if (!ok()) return;
     const std::int64_t threads = block_threads();
-    const TreePtr scope = chain_.empty() ? kernel_around(block_.front()) : chain_.front();
+    const TreePtr scope = chain_.empty() ? map_gpu::kernel_around(schedule_, statement_, block_.front()) : chain_.front();
     std::int64_t others = 0;
     const auto look = [&](const auto& self, const TreePtr& t) -> void {
       const bool root = t->kind == Tree::Kind::kLoop && t->mark.kind == LoopKind::kMapped && t->mark.gpu.block >= 0;
@@ -228,6 +229,9 @@ class MapGpu {
       return args_.refuse(what + " that is no reduction", {"only loops without dependences and reductions go to threads"});
     if (statements_of(loop).size() > 1)
       return args_.refuse(what + " and is shared with other statements", {"distribute '" + s.name + "' first"});
+    for (const TreePtr& l : loops_around(schedule_.tree, statement_))
+      if (l->mark.updates == SharedUpdates::kAtomic)
+        return args_.refuse("each update of '" + s.name + "' is atomic: a block's threads do not combine them before");
     std::vector<TreePtr> below{loop};
     for_each_loop(loop->children[0], [&](const Tree& l) { below.push_back(find_loop(schedule_.tree, l.id)); });
     for (const TreePtr& l : below)
@@ -342,7 +346,8 @@ class MapGpu {
       }
       if (listed(stage_, l)) g.stage = depth_;
       if (listed(split_, l)) g.parts = parts_;
-      g.reduces = reduction_ && !listed(grid_, l);
+      g.reduces = atomic_ || (reduction_ && !listed(grid_, l));
+      if (atomic_) changed.mark.updates = SharedUpdates::kAtomic;
       next.tree = replace_node(next.tree, now, make_loop_tree(std::move(changed), now->children[0]));
     }
     return next;
@@ -355,6 +360,7 @@ class MapGpu {
   std::vector<std::int64_t> threads_, points_, adjacent_, lanes_;
   bool a_warp_each_ = false;  // `lanes` is [1]
   bool in_warp_ = false;      // a loop around gives its iterations to warps
+  bool atomic_ = false;       // updates of one place by several blocks or threads
   std::int64_t depth_ = 8, parts_ = 0;
   TreePtr reduction_;  // the loop whose iterations update one place
 };
@@ -380,9 +386,11 @@ const Transform kMapGpu = {
      {"stage", "loops", false, "all loops of a sum of products, whose operands go through shared memory"},
      {"depth", "int", false, "iterations of the staged loops at a time: 8, 16 or 32; 8 when not given"},
      {"split", "loops", false, "a reduction's loop cut into parts for as many blocks; a second kernel combines the results"},
-     {"parts", "int", false, "how many parts"}},
+     {"parts", "int", false, "how many parts"},
+     {"reduction", "text", false, "atomic: loops of the grid may carry reductions, each update is one action"}},
     apply,
     {"for i  for j  S(i, j)", "block i { thread j  S(i, j) }", "bind (TVM), gpu_blocks and gpu_threads (Halide)",
-     "loops that carry a dependence, more threads than a block has"}};
+     "loops that carry a dependence, more threads than a block has; atomic updates that the numerics (see `parallelize`) or a GPU "
+     "do not have"}};
 
 }  // namespace facet

@@ -30,4 +30,14 @@ inline int position(const std::vector<TreePtr>& list, const Tree& loop) {
   return -1;
 }
 
+// The outermost loop around that is no loop of the processor: one with a loop on the grid inside is.
+inline TreePtr kernel_around(const Schedule& schedule, int statement, const TreePtr& loop) {
+  for (const TreePtr& l : loops_around(schedule.tree, statement)) {
+    bool host = false;
+    for_each_loop(l, [&](const Tree& t) { host = host || (t.mark.kind == LoopKind::kMapped && t.mark.gpu.grid >= 0); });
+    if (!host) return l;
+  }
+  return loop;
+}
+
 }  // namespace facet::map_gpu

@@ -86,7 +86,6 @@ void check_region(const Schedule& schedule, const Region& r, Arguments& args) {
 // ten minutes instead of 0.2 s). More pairs constrain more; what is made of them is judged exactly.
 isl::schedule_constraints constraints_of(const Schedule& schedule, const Region& r) {
   const isl::set& context = schedule.scop->context;
-  const bool strict = schedule.scop->reassociate == Numerics::Reassociate::kStrict;
   isl::union_set domain = empty_union_set();
   for (const int s : r.statements) domain = domain.unite(isl::union_set(schedule.statement(s).domain.gist_params(context)));
   isl::union_map validity = empty_union_map(), coincidence = empty_union_map(), proximity = empty_union_map();
@@ -98,7 +97,7 @@ isl::schedule_constraints constraints_of(const Schedule& schedule, const Region&
       pairs = pairs.intersect(compare_map(l->member.at(d.source), Compare::kEqual, l->member.at(d.sink)));
     const isl::union_map both(pairs.gist_params(context));
     const bool reduction = d.kind == DependenceKind::kReduction;
-    if (!reduction || strict) validity = validity.unite(both);
+    if (!reduction || schedule.scop->keeps_order(schedule.statement(d.source))) validity = validity.unite(both);
     coincidence = coincidence.unite(both);
     if (reduction || d.kind == DependenceKind::kFlow) proximity = proximity.unite(both);
   }

@@ -135,6 +135,8 @@ std::string to_text(const TreePtr& tree, const std::function<std::string(int)>& 
   if (tree->mark.kind == LoopKind::kMapped) text += " " + to_text(tree->mark.gpu);
   if (tree->mark.width > 0) text += " " + std::to_string(tree->mark.width);
   if (tree->mark.collapse > 1) text += " collapse " + std::to_string(tree->mark.collapse);
+  if (tree->mark.updates == SharedUpdates::kAtomic) text += " atomic";
+  if (tree->mark.updates == SharedUpdates::kParts) text += " in " + std::to_string(tree->mark.parts) + " parts";
   return text + "\n" + to_text(tree->children[0], name_of, indent + 1);
 }
 

@@ -5,6 +5,7 @@
 // Permutable and coincident are not stored: they are asked of `legality`, so they can never be stale.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,12 +20,21 @@ namespace facet {
 struct Tree;
 using TreePtr = std::shared_ptr<const Tree>;
 
+// What the iterations of a concurrent loop do where they update one place by one operation.
+enum class SharedUpdates : std::uint8_t {
+  kNone,    // there is no such place
+  kParts,   // kParallel: pieces of the loop each update a copy of their own; the copies are combined afterwards, in order
+  kAtomic,  // each update is one action
+};
+
 // How a loop is executed.
 struct LoopMark {
   LoopKind kind = LoopKind::kSerial;
-  int width = 0;     // kVector: lanes; kUnroll: factor, 0 full; kThread/kBlock: extent hint
-  int collapse = 1;  // kParallel
-  GpuPlace gpu;      // kMapped
+  int width = 0;                                 // kVector: lanes; kUnroll: factor, 0 full; kThread/kBlock: extent hint
+  int collapse = 1;                              // kParallel
+  GpuPlace gpu;                                  // kMapped
+  SharedUpdates updates = SharedUpdates::kNone;  // kParallel, kMapped
+  std::int64_t parts = 0;                        // kParts: how many pieces
 };
 
 struct Tree {

@@ -104,6 +104,21 @@ class MapMaker {
 
 }  // namespace
 
-std::optional<Step> random_map_gpu(const Trial& trial, FuzzRandom& random) { return MapMaker(trial, random).make(); }
+std::optional<Step> random_map_gpu(const Trial& trial, FuzzRandom& random) {
+  std::optional<Step> step = MapMaker(trial, random).make();
+  if (step && step->arguments.count("grid")) share_updates(trial, random, &*step);
+  return step;
+}
+
+bool share_updates(const Trial& trial, FuzzRandom& random, Step* step) {
+  if (!random.chance(60)) return false;
+  Step shared = *step;
+  const bool clause = step->verb == "parallelize" && random.chance(60);
+  shared.arguments["reduction"] = text(clause ? "clause" : "atomic");
+  if (clause) shared.arguments["parts"] = number(2 + random.below(6));
+  if (!trial.applies(shared)) return false;
+  *step = std::move(shared);
+  return clause;
+}
 
 }  // namespace facet

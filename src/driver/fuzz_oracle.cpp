@@ -1,8 +1,8 @@
 // Values are names. An assignment's value is named by its statement, its instance and the values it reads; a reduction's by
-// the value it started from and the set of its updates, whose order is free unless numerics are strict. Executed in the two
-// orders, every instance must read the same names and every array must end with the same ones. This says nothing of loops that
-// run their iterations together: there, two accesses of one place by different iterations must both read, or both be updates
-// by one operation where the loop keeps partial results.
+// the value it started from and the set of its updates, whose order is free unless numerics are strict and it rounds. Executed
+// in the two orders, every instance must read the same names and every array must end with the same ones. This says nothing of
+// loops that run their iterations together: there, two accesses of one place by different iterations must both read, or both be
+// updates by one operation where the loop keeps partial results.
 #include "src/driver/fuzz_oracle.hpp"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ class Execution {
     const EnumeratedStatement& s = e_.statements[static_cast<std::size_t>(i.statement)];
     Name read = 3;
     for (const int c : i.reads) read = s.copy ? value_at(c) : mixed(read, value_at(c));
-    if (s.update && e_.strict) read = mixed(read, value_at(i.write));
+    if (s.ordered) read = mixed(read, value_at(i.write));
     const std::vector<std::int64_t> at(i.at.begin() + s.repeats, i.at.end());
     const auto [known, first] = s.copy ? std::pair(inputs.end(), true) : inputs.emplace(std::pair(s.root, at), read);
     if (!first && again.empty() && (repeated.count(s.root) == 0 || known->second != read))
@@ -95,7 +95,7 @@ class Execution {
       return;
     }
     const Name made = s.copy ? read : mixed(name_of(roots_[static_cast<std::size_t>(i.statement)], at), read);
-    if (!s.update || e_.strict) {
+    if (!s.update || s.ordered) {
       held = {made, std::nullopt, 0};
       return;
     }
@@ -178,8 +178,8 @@ std::string collision(const Enumeration& e) {
         if (cell < 0) return;
         Meeting& m = meetings[{cell, outer}];
         m.iterations.insert(i.when[k]);
-        if (write && s.update && !e.strict) m.updates.insert(*s.update);
-        m.writes = m.writes || (write && (!s.update || e.strict));
+        if (write && s.update && !s.ordered) m.updates.insert(*s.update);
+        m.writes = m.writes || (write && (!s.update || s.ordered));
         m.reads = m.reads || !write;
         if (found.empty() && m.collides(how))
           found = text_of(s.name, i.at) + " meets another iteration of its loop at " +

@@ -143,7 +143,7 @@ class StepMaker {
 
   Made parallelize() {
     Made step = on_loop("parallelize", plain);
-    if (!step || !random_.chance(30)) return step;
+    if (!step || share_updates(trial_, random_, &*step) || !random_.chance(30)) return step;
     int inside = 1;  // plain loops directly inside each other
     const TrialStatement& s = *chosen_.statement;
     for (auto l = std::find(s.loops.begin(), s.loops.end(), chosen_.loop->id); l + 1 != s.loops.end(); ++l, ++inside)

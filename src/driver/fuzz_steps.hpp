@@ -21,6 +21,9 @@ std::optional<Step> random_step(const Trial& trial, FuzzRandom& random);
 std::optional<Step> random_step(const std::string& verb, const Trial& trial, FuzzRandom& random);
 
 std::optional<Step> random_rewrite(const Trial& trial, FuzzRandom& random);  // fuzz_rewrites.cpp
+// Lets the loops that a parallelize or map_gpu step names carry reductions, where they do, now and then; true: with copies.
+bool share_updates(const Trial& trial, FuzzRandom& random, Step* step);
+
 std::optional<Step> random_map_gpu(const Trial& trial, FuzzRandom& random);
 
 }  // namespace facet

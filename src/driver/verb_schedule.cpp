@@ -122,6 +122,8 @@ Result<Outcome> verb_legal(const Options& options) {
   if (!report) return report.errors();
   const Result<JsonValue> repair = steps_json(report->repair);
   if (!repair) return repair.errors();
+  const Result<JsonValue> instead = steps_json(report->instead ? std::vector<Step>{*report->instead} : std::vector<Step>{});
+  if (!instead) return instead.errors();
   Outcome outcome;
   outcome.status = report->legal ? 0 : 1;
   outcome.json.add("legal", JsonValue::of(report->legal));
@@ -130,12 +132,14 @@ Result<Outcome> verb_legal(const Options& options) {
   outcome.json.add("reason", legal ? JsonValue::null() : JsonValue::of(report->reason));
   outcome.json.add("violation", violation_json(*report));
   outcome.json.add("repair", report->repair.empty() ? JsonValue::null() : *repair);
+  outcome.json.add("instead", report->instead ? instead->items[0] : JsonValue::null());
   if (!legal) outcome.json.add("message", JsonValue::of(report->message));
   outcome.text = legal ? "legal\n" : "illegal: " + report->message + "\n";
   if (!report->step.empty())
     outcome.text += "  step " + report->step + (report->verb.empty() ? "" : " (" + report->verb + ")") + "\n";
   if (!report->violation_text.empty()) outcome.text += "  violated: " + report->violation_text + "\n" + places_text(*report);
   if (!report->repair.empty()) outcome.text += "  repair: insert before it " + write_json_compact(*repair) + "\n";
+  if (report->instead) outcome.text += "  repair: take instead of it " + write_json_compact(instead->items[0]) + "\n";
   if (options.replay) {
     const ReplayReport replay = run_replay(c->loaded.program, *report, options.seed, kReplaySteps);
     outcome.json.add("replay", to_json(replay));

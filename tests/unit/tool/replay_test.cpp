@@ -103,6 +103,16 @@ TEST(Replay, AValueInItsPlaceIsNotReal) {
   EXPECT_FALSE(r.real);
 }
 
+// What an iteration has added lies in its piece's copy, where its reader does not look.
+TEST(Replay, AValueInACopyIsNotFound) {
+  const ReplayReport r = replayed(in_place(kScratch + "for (int i = 0; i < N; i++) { A[0][0] += 1; A[0][i] += 2; "
+                                                      "if (i >= 1) A[1][i] = A[0][i]; }"),
+                                  R"({"do": "parallelize", "statement": "A", "loop": "i", "reduction": "clause", "parts": 2})");
+  ASSERT_TRUE(r.ran) << r.why_not;
+  EXPECT_TRUE(r.differs);
+  EXPECT_TRUE(r.real);
+}
+
 // A box torn from a user is declared around both: each finds the other's last value.
 TEST(Replay, ATornBoxKeepsOneValue) {
   const ReplayReport r = replayed(in_place("for (int k = 0; k < 4; k++) { w[k] = k; s += w[k]; }"),

@@ -1,0 +1,26 @@
+// nodes: what isl's AST nodes say, for those who walk them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "facet/expr.hpp"
+#include "polyhedral/isl/isl.hpp"
+
+namespace facet {
+
+using AstExpression = std::function<ExprPtr(const isl::ast_expr&)>;
+
+std::vector<isl::ast_node> children_of(const isl::ast_node& block);
+
+// Of a `for` node.
+std::string iterator_of(const isl::ast_node& loop);
+ExprPtr upper_bound_of(const isl::ast_node& loop, const AstExpression& expression);  // exclusive
+std::int64_t step_of(const isl::ast_node& loop);
+
+// Of a `user` node, a call: who is called, with what.
+std::string callee_of(const isl::ast_node& user);
+std::vector<ExprPtr> arguments_of(const isl::ast_node& user, const AstExpression& expression);
+
+}  // namespace facet

@@ -25,7 +25,8 @@ namespace {
 using Names = std::vector<std::string>;
 
 constexpr std::int64_t kChannelBlock = 16;
-constexpr std::int64_t kTurned = 8;  // channels
+constexpr std::int64_t kTurned = 8;       // channels
+constexpr double kFilterShare = 1.0 / 3;  // of the second cache, for a block of transformed filters
 
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -57,7 +58,8 @@ class WinogradPlan {
     const double l2 = static_cast<double>(second_cache_bytes(planner_.options().machine.cpu));
     const bool by_rows = size_.filter_bytes() <= l2 / 2;
     tile_ = choose_tile(planner_.options().machine.cpu, static_cast<std::int64_t>(size_.element),
-                        {by_rows ? size_.tiles_x : size_.tiles_y * size_.tiles_x, size_.filters, 0, 0, size_.channels, 1});
+                        {by_rows ? size_.tiles_x : size_.tiles_y * size_.tiles_x,
+                         by_rows ? size_.filters : block_of_filters(l2), 0, 0, size_.channels, 1});
     kernel_block_ = tile_.nr;
     const std::string subject = "winograd " + stages_.products;
     if (by_rows) {
@@ -150,6 +152,12 @@ class WinogradPlan {
     tiles_x_ = static_cast<std::int64_t>(size_.tiles_x);
   }
 
+  // Filters whose transforms stay in the second cache while the products read them; a vector at least.
+  double block_of_filters(double l2) const {
+    const double one = size_.filter_bytes() / size_.filters, lanes = static_cast<double>(width());
+    return std::min(size_.filters, std::max(lanes, std::floor(kFilterShare * l2 / one / lanes) * lanes));
+  }
+
   void add(const std::string& verb, const std::string& s, ArgumentMap arguments) {
     arguments["statement"] = arg(s);
     steps_.push_back(make_step(verb, std::move(arguments)));
@@ -183,6 +191,9 @@ class WinogradPlan {
     if (planner_.threads() > 1) add("parallelize", s, {{"loop", arg(loop)}});
   }
   std::int64_t width() const { return planner_.options().machine.cpu.vector_bytes / static_cast<std::int64_t>(size_.element); }
+
+  // Are w's values known before any run?
+  bool prepared() const { return planner_.schedule().scop->arrays.at(statement(stages_.w).value->name).constant; }
 
   const std::string& last(const std::string& s) const { return loops(s).back(); }
   std::string of(const std::string& s, std::size_t at) const { return loops(s)[at]; }
@@ -256,6 +267,22 @@ class WinogradPlan {
     contract(stages_.filter_rows, stages_.filter_rows, rc);
     lanes(stages_.filter_rows, rk, ra);
     lanes(stages_.filter, fk, fb);
+  }
+
+  // All transformed filters, each block's together.
+  void panels_of_filters() {
+    const Names& own = loops(stages_.filter);
+    const ArgumentMap layout{{"order", arg(Names{own.back()} + Names(own.begin(), own.end() - 1))},
+                             {"inner", arg(ArgumentMap{{own.back(), arg(kernel_block_)}})}};
+    add("contract", stages_.filter, {{"array", arg(stages_.filter)}, {"layout", arg(layout)}});
+  }
+
+  // The planes of a and b, which one channel's transform writes to all at once, are often a power of two: a line's room between
+  // them keeps them from the same sets of the caches.
+  void apart_planes(const std::string& at) {
+    const Names& own = loops(stages_.filter);
+    const ArgumentMap layout{{"order", arg(own)}, {"pad", arg(ArgumentMap{{own[2], arg(std::int64_t{1})}})}};
+    add("contract", stages_.filter, {{"array", arg(stages_.filter)}, {"at", arg(at)}, {"layout", arg(layout)}});
   }
 
   void product_tiles(const Names& around) {
@@ -336,8 +363,14 @@ class WinogradPlan {
     tile(stages_.products, k_, kernel_block_, "kt");
     product_tiles(Names{"kt"} + lead_products_);
     output_rows(true);
-    fuse({{stages_.filter, {"kt"}}, {stages_.products, {"kt"}}, {stages_.sums, {"kt"}}});
-    contract(stages_.filter, stages_.filter, "kt");
+    if (prepared()) {
+      panels_of_filters();
+      parallel(stages_.filter, "kt");
+      fuse({{stages_.products, {"kt"}}, {stages_.sums, {"kt"}}});
+    } else {
+      fuse({{stages_.filter, {"kt"}}, {stages_.products, {"kt"}}, {stages_.sums, {"kt"}}});
+      apart_planes("kt");
+    }
     contract(stages_.products, stages_.sums, "kt");
     product_registers();
     parallel(stages_.products, "kt");

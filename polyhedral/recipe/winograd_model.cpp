@@ -28,6 +28,8 @@ constexpr double kGhz = 3;              // where the machine's rate is not measu
 constexpr double kL3GbS = 20;           // of one core, likewise
 constexpr double kGain = 1.15;          // the least that pays for other rounding
 constexpr double kTaps = 9;
+constexpr double kFilterShare = 1.0 / 3;    // of the second cache: beside it pass transformed windows and products
+constexpr std::int64_t kChannelBlock = 16;  // a line of four-byte elements
 
 // What the estimate asks of a sum, at the typical sizes of the symbols.
 struct Sum {
@@ -94,6 +96,19 @@ class Estimate {
 };
 
 }  // namespace
+
+double winograd_filter_block(const WinogradSizes& size, const CpuMachine& cpu) {
+  const double one = size.filter_bytes() / size.filters, lanes = static_cast<double>(cpu.vector_bytes) / size.element;
+  const double fit = std::floor(kFilterShare * static_cast<double>(second_cache_bytes(cpu)) / one / lanes) * lanes;
+  return std::min(size.filters, std::max(lanes, fit));
+}
+
+std::int64_t winograd_channel_block(const WinogradSizes& size, const CpuMachine& cpu, int threads) {
+  const std::int64_t two = 2 * kChannelBlock;
+  const double l1 = cpu.caches.empty() ? 32768 : static_cast<double>(cpu.caches[0].size_bytes), side = std::sqrt(size.points);
+  const bool fits = side * ((side - 2) * size.tiles_x + 2) * static_cast<double>(two) * size.element <= l1 / 2;
+  return fits && (threads == 1 || size.channels >= static_cast<double>(2 * two * threads)) ? two : kChannelBlock;
+}
 
 std::int64_t winograd_tile(const GroupPlanner& planner, int statement) {
   std::string why;

@@ -205,6 +205,23 @@ TEST(ScheduleProgram, NestsWithArraysOfTheirOwnArePrepared) {
   }
 }
 
+// What follows a Winograd convolution element by element is applied to the block that was just turned, so that its result needs
+// no memory of its own; not where others want the result.
+TEST(ScheduleProgram, ConsumersOfWinogradsTilesJoinThem) {
+  const std::string relu = R"(, {"op": "relu", "in": "y", "out": "z"})";
+  for (const int channels : {32, 256}) {
+    const LoopProgram joined = prepared(free_convolution(channels, "", relu, "z"));
+    EXPECT_EQ(joined.find_buffer("y"), nullptr) << to_text(joined);
+    const std::string text = bodies(joined.kernels);
+    const std::size_t result = text.find("allocate y.winograd.result"), y = text.find("allocate y:", result);
+    ASSERT_NE(y, std::string::npos) << text;
+    EXPECT_EQ(text.find("parallel", result), std::string::npos) << text;
+    EXPECT_NE(text.find("= max(y[", y), std::string::npos) << text;
+    const LoopProgram both = prepared(free_convolution(channels, "", relu, R"(y", "z)"));
+    EXPECT_EQ(bodies(both.kernels).find("allocate y:"), std::string::npos) << to_text(both);
+  }
+}
+
 // What inputs or symbols have a part in stays in the run, and outputs do.
 TEST(ScheduleProgram, OnlyWhatDependsOnWeightsAloneIsPrepared) {
   EXPECT_TRUE(prepared(weighted("")).prepare.empty());

@@ -43,6 +43,9 @@ struct ScheduleOptions {
   // Where plan() leaves its schedules, so that schedule_program() of the same program object need not judge the same steps
   // again. Absent: it judges them.
   std::shared_ptr<ScheduleMemo> memo;
+
+  bool for_gpu() const { return target.rfind("cuda", 0) == 0; }
+  int used_threads() const { return threads > 0 ? threads : machine.cpu.cores; }
 };
 
 // Every subscript inside its array, every read defined, every output defined everywhere, nothing defined twice: for all allowed

@@ -56,7 +56,7 @@ std::int64_t elements_of(const std::string& tensor, const Program& program, cons
 
 // Is the node a reduction into few elements that runs over the first index of `tensor`?
 bool sums_up(const Node& node, const std::string& tensor, const Program& program, const ScheduleOptions& options) {
-  if (options.target.rfind("cuda", 0) == 0 || node.equations.size() != 1) return false;
+  if (options.for_gpu() || node.equations.size() != 1) return false;
   if (program.numerics.reassociate == Numerics::Reassociate::kStrict) return false;
   const Equation& q = node.equations[0];
   if (elements_of(q.tensor, program, options.sizes) > kFewResults ||

@@ -24,7 +24,7 @@ namespace {
 constexpr double kPlanningShare = 0.45;
 
 void plan_group(GroupPlanner& planner) {
-  if (planner.options().target.rfind("cuda", 0) == 0) {
+  if (planner.options().for_gpu()) {
     plan_fusion(planner);
     plan_gpu_time_tiles(planner);
     plan_gpu_order(planner);
@@ -62,7 +62,7 @@ Result<std::vector<Step>> steps_of(const Program& program, const ReaderIndex& re
   if (schedule) {
     GroupPlanner planner(*schedule, options, share, ledger);
     plan_group(planner);
-    if (options.target.rfind("cuda", 0) != 0)
+    if (!options.for_gpu())
       if (std::optional<std::vector<Step>> plain = better_original_order(*schedule, planner)) return std::move(*plain);
     if (options.memo) options.memo->entries.push_back({variant, nodes.nodes, planner.steps(), *schedule, planner.schedule()});
     return planner.steps();

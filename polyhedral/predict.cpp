@@ -279,7 +279,7 @@ class Predictor {
     const double n = trips(*tree, depth);
     const double outer_share = share_;
     if (is_parallel(tree->mark) && share_ == 1) {
-      const double threads = std::max(1, options_.threads > 0 ? options_.threads : cpu_.cores);
+      const double threads = std::max(1, options_.used_threads());
       share_ = n > 0 ? std::ceil(n / threads) / n : 1;
       start_us_ += times * cpu_.thread_start_us;
       p->busy_threads = std::max(p->busy_threads, std::min(n, threads));

@@ -207,11 +207,8 @@ ExprPtr Lanes::read(const ExprPtr& e, const Place& place) {
   }
   const bool invariant = !varies(e);
   if (invariant && !place.lazy && !place.mask) return e;
+  if (invariant && (!place.lazy || (!e->pad && place.sure.inside(e->args, buffer->extents)))) return e;
   Expr copy = *e;
-  if (invariant && (!place.lazy || (!e->pad && place.sure.inside(e->args, buffer->extents)))) {
-    copy.may_be_unused = true;
-    return std::make_shared<const Expr>(std::move(copy));
-  }
   copy.lanes = lanes_;
   copy.pad = nullptr;
   const std::vector<ExprPtr> moving = over_lanes(e->args, place);

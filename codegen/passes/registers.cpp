@@ -228,8 +228,7 @@ class Registers {
     for (const Place& p : places) {
       // What the first iteration overwrites is not read before: nothing may have written it yet.
       const bool fresh = begins_with_store(first, p.access, running, context_);
-      const ExprPtr start =
-          fresh ? splat_to(literal(p.access.type, 0), p.access.lanes) : first_value(p.access, f.body, running);
+      const ExprPtr start = fresh ? splat_to(literal(p.access.type, 0), p.access.lanes) : load(p.access);
       into.push_back(make_loop(Let{p.name, p.access.type, p.access.lanes, start, true}));
     }
     For copy = f;
@@ -239,20 +238,6 @@ class Registers {
     if (!all_certain) out.push_back(make_loop(If{binary(Op::kLt, f.lower, f.upper), std::move(guarded), {}, false}));
     context_.note("registers", f.iterator, true,
                   std::to_string(places.size()) + " named value(s) for " + places[0].access.buffer);
-  }
-
-  // What the place holds before the loop. Where an iteration sets it (t3[i] = 0 at j == 4), or none may touch it (in lanes that
-  // do not run), nothing may have written it yet, and nobody uses what is read then.
-  static ExprPtr first_value(const Access& a, const LoopList& body, const Facts& running) {
-    bool unused = !certainly_stores(body, a, running);
-    walk_nodes(body, [&](const LoopPtr& n) {
-      const Store* s = as<Store>(n);
-      unused = unused || (s && !s->update && same_place(access_of(*s, a.type), a));
-    });
-    if (!unused) return load(a);
-    Expr value = *load(a);
-    value.may_be_unused = true;
-    return std::make_shared<const Expr>(std::move(value));
   }
 
   static ExprPtr load(const Access& a) {

@@ -139,9 +139,8 @@ struct Expr {
   std::shared_ptr<const Reduction> reduction;  // kReduce
   ReduceKind reduce_kind = ReduceKind::kSum;   // kLaneReduce
   ExprPtr mask;                                // kRead with lanes > 1: kBool lanes that are read (others give 0), or null
-  bool wrap_gather = false;    // kRead: data-dependent subscripts wrap once when negative (ONNX) before being clamped
-  bool may_be_unused = false;  // kRead: one element for all lanes where perhaps none runs: what it holds then matters to nobody
-  int offset = -1;             // byte offset in the source text, for diagnostics; -1 unknown
+  bool wrap_gather = false;  // kRead: data-dependent subscripts wrap once when negative (ONNX) before being clamped
+  int offset = -1;           // byte offset in the source text, for diagnostics; -1 unknown
 };
 
 // Constructors. None of them simplifies, except the index arithmetic helpers below.

@@ -3,10 +3,12 @@
 // Nests are visited in order. A nest joins the cluster before it when a statement of it reads a result of the cluster index by
 // index: the read T[i, j] against the write T[i, j] pairs the loops. The deepest legal depth is taken (a whole row that is
 // needed first makes the inner loop's fusion illegal, so softmax fuses at the row by itself). Neighbours that only read the
-// same array, element by element, join as well. Never at the price of the outer loop's parallelism. Nests that only start sums
-// do not keep a reduction from its producer: they go before both.
+// same array, element by element, join as well. The outer loop stays parallel unless one thread is predicted to take less time
+// for both than the threads for each. Nests that only start sums do not keep a reduction from its producer: they go before
+// both.
 #include <algorithm>
 
+#include "polyhedral/predict.hpp"
 #include "polyhedral/recipe/gpu_nest.hpp"
 #include "polyhedral/recipe/partials.hpp"
 
@@ -16,6 +18,7 @@ namespace {
 
 // Of a thread's stack (8 MiB, 4 of OpenMP's helpers), for a box that is this large at the largest sizes only.
 constexpr double kMostStack = 1 << 20;
+constexpr double kTrialShare = 0.1;  // of what is left of the time, for a prediction
 
 // The loops of a nest above its first sequence or leaf, as named by `statement`.
 std::vector<std::string> outer_loops(const TreePtr& nest, int statement) {
@@ -150,63 +153,93 @@ std::size_t depth_of(const TreePtr& tree) {
   return below + (tree->kind == Tree::Kind::kLoop ? 1 : 0);
 }
 
+// Loops that a plan has given marks or tiles already.
+bool is_planned(const TreePtr& tree) {
+  bool any = false;
+  for_each_loop(tree, [&](const Tree& l) { any = any || l.mark.kind != LoopKind::kSerial || l.comment.starts_with("tile"); });
+  return any;
+}
+
+// Must the loop that both share stay parallel?
+bool keeps_parallel(const GroupPlanner& planner, const TreePtr& cluster, const TreePtr& nest) {
+  const bool for_gpu = planner.options().for_gpu();
+  bool keep = false;
+  const Result<Done> asked = guarded("fusion policy", planner.budget(), [&] {
+    keep = outer_parallel(planner.schedule(), cluster) &&
+           (outer_parallel(planner.schedule(), nest) || (!for_gpu && needs_threads(planner, cluster, nest)));
+  });
+  return asked && keep;
+}
+
+// On the CPU, with the lanes and threads that the schedule allows.
+std::optional<double> predicted_us(const GroupPlanner& planner, const Schedule& schedule) {
+  const Budget budget = planner.budget().part(kTrialShare);
+  Ledger unheard;
+  GroupPlanner trial(schedule, planner.options(), budget, unheard);
+  plan_vectors(trial);
+  plan_threads(trial);
+  double us = 0;
+  const Result<Done> counted =
+      guarded("fusion policy", budget, [&] { us = predict(trial.schedule(), planner.options()).time_us; });
+  return counted ? std::optional<double>(us) : std::nullopt;
+}
+
+// What the fused schedule would lose; "": nothing.
+std::string fusion_loss(const GroupPlanner& planner, const Schedule& fused, int loop, bool keep_parallel) {
+  const bool for_gpu = planner.options().for_gpu();
+  bool lost = false;
+  const Result<Done> asked =
+      guarded("fusion policy", planner.budget(), [&] { lost = keep_parallel && carries_dependence(fused, loop, true); });
+  if (!asked || lost) {
+    std::string loss = "the outer loop would no longer be parallel";
+    if (for_gpu) return loss;
+    const std::optional<double> together = predicted_us(planner, fused), apart = predicted_us(planner, planner.schedule());
+    if (!together || !apart) return loss + " (not predicted: no time left)";
+    if (*together >= *apart) return loss + ": " + time_text(*together) + " predicted, apart " + time_text(*apart);
+  }
+  return for_gpu ? gpu_fusion_loss(planner, fused, loop) : "";
+}
+
+// Shares as many loops as the dependences and the model allow.
+bool fuse_nests(GroupPlanner& planner, const TreePtr& cluster, const TreePtr& nest) {
+  if (is_planned(cluster) || is_planned(nest)) return false;
+  const std::string subject = planner.schedule().statement(statements_of(cluster).back()).name + " -> " +
+                              planner.schedule().statement(statements_of(nest).front()).name;
+  std::optional<Pairing> p = best_pairing(planner.schedule(), cluster, nest);
+  if (!p) p = sibling_pairing(planner.schedule(), cluster, nest);
+  if (!p) {
+    planner.decline("fusion", subject, "no loops that walk the shared array together");
+    return false;
+  }
+  if (!planner.options().for_gpu() && depth_of(cluster) >= 3 && depth_of(nest) < depth_of(cluster) &&
+      !is_outer_parallel(planner, cluster)) {
+    planner.decline("fusion", subject, "the nest before it is sequential and deeper: tiles of its own serve it better");
+    return false;
+  }
+  const bool keep = keeps_parallel(planner, cluster, nest);
+  const std::string gain = p->siblings ? "what both read is read once" : "the array between stays in cache or registers";
+  for (std::size_t depth = p->writer_loops.size(); depth > 0; --depth) {
+    const Step step = fuse_step(planner.schedule(), *p, depth);
+    const StepOutcome trial = apply_step(planner.schedule(), step, planner.budget());
+    const std::string loss = trial.schedule ? fusion_loss(planner, *trial.schedule, cluster->id, keep) : "";
+    if (!loss.empty()) {
+      planner.decline("fusion", subject, loss);
+    } else if (planner.attempt(step, "fusion", subject, "shares " + std::to_string(depth) + " loops; " + gain)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void plan_fusion(GroupPlanner& planner) {
   if (!planner.options().fusion) return;
-  const bool for_gpu = planner.options().target == "cuda";
   for (std::size_t i = 1;;) {
     const TreePtr root = planner.schedule().tree;
     if (root->kind != Tree::Kind::kSequence || i >= root->children.size()) return;
     const TreePtr cluster = root->children[partner(planner.schedule(), root->children, i)], nest = root->children[i];
-    const auto marked = [&](const TreePtr& t) {
-      bool any = false;
-      for_each_loop(t, [&](const Tree& l) { any = any || l.mark.kind != LoopKind::kSerial || l.comment.starts_with("tile"); });
-      return any;
-    };
-    bool fused = false;
-    if (!marked(cluster) && !marked(nest)) {
-      std::optional<Pairing> p = best_pairing(planner.schedule(), cluster, nest);
-      if (!p) p = sibling_pairing(planner.schedule(), cluster, nest);
-      const std::string subject = planner.schedule().statement(statements_of(cluster).back()).name + " -> " +
-                                  planner.schedule().statement(statements_of(nest).front()).name;
-      if (p && !for_gpu && depth_of(cluster) >= 3 && depth_of(nest) < depth_of(cluster) &&
-          !is_outer_parallel(planner, cluster)) {
-        planner.decline("fusion", subject, "the nest before it is sequential and deeper: tiles of its own serve it better");
-        p.reset();
-      }
-      if (!p) planner.decline("fusion", subject, "no loops that walk the shared array together");
-      bool keep = false;
-      Result<Done> asked = guarded("fusion policy", planner.budget(), [&] {
-        keep = outer_parallel(planner.schedule(), cluster) &&
-               (outer_parallel(planner.schedule(), nest) || (!for_gpu && needs_threads(planner, cluster, nest)));
-      });
-      for (std::size_t depth = p ? p->writer_loops.size() : 0; depth > 0 && !fused; --depth) {
-        const Step step = fuse_step(planner.schedule(), *p, depth);
-        const StepOutcome trial = apply_step(planner.schedule(), step, planner.budget());
-        if (trial.schedule && keep) {
-          bool still = false;
-          const int id = cluster->id;
-          asked = guarded("fusion policy", planner.budget(), [&] { still = !carries_dependence(*trial.schedule, id, true); });
-          if (!still) {
-            planner.decline("fusion", subject, "the outer loop would no longer be parallel");
-            continue;
-          }
-        }
-        if (trial.schedule && for_gpu) {
-          const std::string loss = gpu_fusion_loss(planner, *trial.schedule, cluster->id);
-          if (!loss.empty()) {
-            planner.decline("fusion", subject, loss);
-            continue;
-          }
-        }
-        fused = planner.attempt(
-            step, "fusion", subject,
-            "shares " + std::to_string(depth) + " loops; " +
-                (p->siblings ? "what both read is read once" : "the array between stays in cache or registers"));
-      }
-    }
-    if (!fused) ++i;
+    if (!fuse_nests(planner, cluster, nest)) ++i;
   }
 }
 
@@ -231,7 +264,7 @@ bool frees_a_loop(const GroupPlanner& planner, const Schedule& contracted) {
 
 void plan_contraction_of_arrays(GroupPlanner& planner) {
   // One tile of an intermediate on a thread's stack, well inside L2; on a GPU, in a block's shared memory.
-  const bool for_gpu = planner.options().target == "cuda";
+  const bool for_gpu = planner.options().for_gpu();
   const double most_bytes = for_gpu ? 48 * 1024 : 64 * 1024;
   std::vector<std::string> arrays;
   for (const auto& [name, a] : planner.schedule().scop->arrays)

@@ -23,7 +23,6 @@ constexpr double kFewColumns = 200000;  // below one full set of threads of a la
 constexpr double kLongSum = 256;
 constexpr double kLongPart = 1024;               // iterations of a part: 32 for each of the threads that share it
 constexpr std::int64_t kMostThreads = 1024;      // of a block
-constexpr std::int64_t kResidentThreads = 2048;  // of a multiprocessor, sm_80 and sm_90
 constexpr double kFirstLevelBytes = 192 * 1024;  // what of L1 and shared memory is left for rows
 constexpr double kFewPoints = 2048;              // too few to fill the device: the inner loops must help
 constexpr std::int64_t kRowWarps = 8;            // rows of a block with a warp each
@@ -168,7 +167,7 @@ class Mapper {
   // Rows are read again by the loops that follow, and fewer, wider blocks keep the rows of all blocks of a multiprocessor in
   // its first-level cache (rows of 32 KiB on an H200: 256 threads 0.41 ms, 512 threads 0.30 ms for a layer norm of 16384 rows).
   static std::int64_t widened(std::int64_t threads, double row_bytes) {
-    while (threads<kMostThreads&& static_cast<double>(kResidentThreads / threads) * row_bytes> kFirstLevelBytes) threads *= 2;
+    while (threads < kMostThreads && kResident / static_cast<double>(threads) * row_bytes > kFirstLevelBytes) threads *= 2;
     return threads;
   }
 

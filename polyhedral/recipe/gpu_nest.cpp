@@ -264,16 +264,23 @@ std::string gpu_fusion_loss(const GroupPlanner& planner, const Schedule& fused, 
   const GpuNest nest(trial, top);
   if (!nest.known() || nest.body()->kind != Tree::Kind::kSequence) return "";
   std::size_t loops = 0, deep = 0;
+  double inside = 1;
   for (const TreePtr& c : nest.body()->children) {
     if (c->kind != Tree::Kind::kLoop) continue;
     ++loops;
     deep = std::max(deep, nest.parallel_depth(c));
+    inside = std::max(inside, nest.parallel_points(c));
   }
-  if (loops >= 2 && deep >= 2) return "its nests have further parallel loops for the grid";
+  const auto whole = [](double n) { return std::to_string(static_cast<std::int64_t>(n)); };
+  if (loops >= 2 && deep >= 2)
+    return "its nests have further parallel loops for the grid: " + whole(nest.points()) + " iterations at once fused, up to " +
+           whole(nest.points() * inside) + " apart";
   for (const int s : statements_of(nest.body())) {
     const std::optional<GpuProduct> p = nest.product_of(s);
     if (p && p->worthwhile() && p->grid.size() > nest.chain().size())
-      return "the product '" + fused.statement(s).name + "' would lose a loop of its tiles";
+      return "the product '" + fused.statement(s).name +
+             "' would lose a loop of its tiles: " + std::to_string(nest.chain().size()) + " of " +
+             std::to_string(p->grid.size()) + " would be left for the grid";
   }
   return "";
 }

@@ -14,11 +14,10 @@ namespace facet {
 
 namespace {
 
-constexpr double kLaunchUs = 3;  // between the starts of two short kernels of one stream (H200, driver 570: 2.5 to 3.5)
 constexpr double kStepUs = 0.1;  // an instance whose operands come from L2: some 200 cycles at 1.8 GHz
 constexpr double kBarrierUs = 0.1;
 constexpr double kBlock = 1024;
-constexpr double kMultiprocessors = 132, kResident = 2048;  // threads of one
+constexpr double kMultiprocessors = 132;
 constexpr double kAtOnce = 256;  // threads that one multiprocessor serves without slowing each down: two a lane of its 128
 
 // How much slower each of `threads` threads of a multiprocessor is than one alone.

@@ -5,6 +5,9 @@
 
 namespace facet {
 
+constexpr double kLaunchUs = 3;     // between the starts of two short kernels of one stream (H200, driver 570: 2.5 to 3.5)
+constexpr double kResident = 2048;  // threads of a multiprocessor, sm_80 and sm_90
+
 // `nest` gives the dependences; `tree` is any part of its schedule. Microseconds at the typical sizes.
 double gpu_time_us(const GpuNest& nest, const TreePtr& tree);
 

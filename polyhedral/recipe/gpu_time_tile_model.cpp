@@ -13,13 +13,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "polyhedral/recipe/gpu_time.hpp"
 #include "polyhedral/recipe/gpu_time_tiles.hpp"
 
 namespace facet {
 
 namespace {
 
-constexpr double kLaunchUs = 3;             // between the starts of two short kernels of one stream (H200: 2.5 to 3.5)
 constexpr double kL2Bytes = 45e6;           // arrays that stay in the second level between launches
 constexpr double kL2Gain = 1.4;             // its bandwidth over the memory's, by neighbouring elements
 constexpr double kLatencyUs = 0.07;         // first load, arithmetic, barrier
@@ -29,7 +29,6 @@ constexpr double kExtraBytes = 2;           // an access costs more than its byt
 constexpr double kFirstLevelBytes = 256e3;  // what of it holds data
 constexpr double kSecondShare = 0.55;       // of the memory's bandwidth, for rows that have left the first level
 constexpr double kCrowd = 1.4;              // blocks that share a first level
-constexpr double kResident = 2048;          // threads of a multiprocessor
 constexpr double kGain = 0.9;               // the model is rough: a smaller gain is none
 constexpr std::int64_t kWidest = 128;       // wider ones take isl long to scan
 constexpr double kWarp = 32, kMostThreads = 1024;

@@ -173,7 +173,7 @@ class Candidates {
   }
 
   Names memories() const {
-    if (options_.target.rfind("cuda", 0) == 0) return {"shared", "registers"};
+    if (options_.for_gpu()) return {"shared", "registers"};
     return {"l2", "l1", "stack", "registers", "l3"};
   }
 

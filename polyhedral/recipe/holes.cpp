@@ -49,12 +49,6 @@ void set(Step* step, const HoleSlot& slot, const Argument& value) {
   }
 }
 
-std::string time_text(double us) {
-  char text[40];
-  std::snprintf(text, sizeof text, us < 1000 ? "%.3g us" : "%.4g ms", us < 1000 ? us : us / 1000);
-  return text;
-}
-
 std::string value_text(const Argument& a) {
   if (const auto* i = std::get_if<std::int64_t>(&a.value)) return std::to_string(*i);
   if (const auto* b = std::get_if<bool>(&a.value)) return *b ? "true" : "false";

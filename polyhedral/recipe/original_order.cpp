@@ -6,7 +6,6 @@
 #include "polyhedral/recipe/planner.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace facet {
 
@@ -18,12 +17,6 @@ constexpr double kOwnShare = 0.25;  // of what is left of the time
 bool marks_only(const Step& s) {
   static const char* const kMarks[] = {"parallelize", "vectorize", "unroll", "stream", "contract"};
   return std::any_of(std::begin(kMarks), std::end(kMarks), [&](const char* m) { return s.verb == m; });
-}
-
-std::string time_text(double us) {
-  char text[32];
-  std::snprintf(text, sizeof text, us < 1000 ? "%.3g us" : "%.3g ms", us < 1000 ? us : us / 1000);
-  return text;
 }
 
 }  // namespace

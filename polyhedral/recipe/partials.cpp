@@ -28,37 +28,33 @@ constexpr std::int64_t kLongPart = 4096, kWhole = 64;  // a long part is a multi
 
 bool combines_in_parts(ReduceKind k) { return k != ReduceKind::kArgMax && k != ReduceKind::kArgMin; }
 
-bool mentions(const std::vector<ExprPtr>& subscripts, const std::string& name) {
-  return std::any_of(subscripts.begin(), subscripts.end(), [&](const ExprPtr& e) { return mentions_index(e, name); });
-}
-
 // Does an operand of the sum lie along the result, a term's neighbours in other lines?
 bool lies_along(const Statement& s, const std::string& result, const std::string& sum) {
   bool along = false;
   walk(s.value, [&](const Expr& e) {
-    along = along || (e.op == Op::kRead && mentions(e.args, sum) && Model::stride(e.args, result) == Model::Stride::kUnit);
+    along =
+        along || (e.op == Op::kRead && mentions_index(e.args, sum) && Model::stride(e.args, result) == Model::Stride::kUnit);
   });
   return along;
 }
 
 class Parts {
  public:
-  Parts(const Schedule& plain, int s, const ScheduleOptions& options)
+  Parts(const Schedule& plain, int s, const ScheduleOptions& options, double group_us)
       : plain_(plain),
         s_(s),
         st_(plain.statement(s)),
         options_(options),
         model_(plain, options.sizes),
         loops_(loops_around(plain.tree, s)),
-        threads_(options.threads > 0 ? options.threads : options.machine.cpu.cores) {}
+        group_us_(group_us),
+        threads_(options.used_threads()) {}
 
   std::optional<Step> run(std::string* why) {
     if (threads_ < 2 || !st_.update || !combines_in_parts(*st_.update) || !find_loop_of_sum()) return std::nullopt;
     instances_ = model_.instances(s_);
     // A sum of few elements may share the loop of what it sums, whose work counts then.
-    double group = 0;
-    for (int t = 0; t < plain_.statement_count(); ++t) group += scalar_us(plain_.statement(t), model_.instances(t));
-    if (group < threads_pay_us(options_)) return std::nullopt;
+    if (group_us_ < threads_pay_us(options_)) return std::nullopt;
     if (level_ == 0 && shares_loop()) {
       if (scalar_us(st_, instances_) < threads_pay_us(options_)) return std::nullopt;
       *why = "other statements of its loop have a result for each iteration: every thread sums parts of its own";
@@ -75,11 +71,11 @@ class Parts {
   bool find_loop_of_sum() {
     elements_ = 1;
     for (std::size_t i = 0; i < st_.iterators.size(); ++i)
-      if (mentions(st_.subscripts, st_.iterators[i])) elements_ *= std::max(1.0, model_.extent(s_, i));
+      if (mentions_index(st_.subscripts, st_.iterators[i])) elements_ *= std::max(1.0, model_.extent(s_, i));
     for (level_ = 0; level_ < loops_.size(); ++level_) {
       index_ = walked_iterator(plain_, *loops_[level_], s_);
       if (index_.empty()) return false;
-      if (!mentions(st_.subscripts, index_)) return true;
+      if (!mentions_index(st_.subscripts, index_)) return true;
     }
     return false;
   }
@@ -92,7 +88,7 @@ class Parts {
   bool shares_loop() const {
     for (const int t : statements_of(loops_[0])) {
       const std::string name = walked_iterator(plain_, *loops_[0], t);
-      if (!is_start(t) && !name.empty() && mentions(plain_.statement(t).subscripts, name)) return true;
+      if (!is_start(t) && !name.empty() && mentions_index(plain_.statement(t).subscripts, name)) return true;
     }
     return false;
   }
@@ -128,6 +124,7 @@ class Parts {
   const ScheduleOptions& options_;
   Model model_;
   std::vector<TreePtr> loops_;
+  double group_us_;
   int threads_;
   std::size_t level_ = 0;
   std::string index_;
@@ -161,8 +158,26 @@ bool in_tile_of(const Schedule& schedule, int s, const Part& part) {
 
 bool has_parts(const Statement& s) { return part_of(s).has_value(); }
 
-std::optional<Step> parts_for_threads(const Schedule& plain, int statement, const ScheduleOptions& options, std::string* why) {
-  return Parts(plain, statement, options).run(why);
+std::optional<Step> parts_for_threads(const Schedule& plain, int statement, const ScheduleOptions& options, double group_us,
+                                      std::string* why) {
+  return Parts(plain, statement, options, group_us).run(why);
+}
+
+bool parts_run_in_parallel(const Schedule& made, int statement) {
+  const std::optional<Part> part = part_of(made.statement(statement));
+  const std::vector<TreePtr> loops = loops_around(made.tree, statement);
+  const auto loop = std::find_if(loops.begin(), loops.end(),
+                                 [&](const TreePtr& l) { return part && walked_iterator(made, *l, statement) == part->index; });
+  if (loop == loops.end()) return false;
+  const auto number = [&](int s) { return floor_div((*loop)->member.at(s), part->size); };
+  return std::none_of(made.dependences->begin(), made.dependences->end(), [&](const Dependence& d) {
+    // Another sum of the loop may get parts as well.
+    if (d.kind == DependenceKind::kReduction || !contains(*loop, d.source) || !contains(*loop, d.sink)) return false;
+    isl::map carried = d.relation.subtract(compare_map(number(d.source), Compare::kEqual, number(d.sink)));
+    for (auto outer = loops.begin(); outer != loop; ++outer)
+      carried = carried.intersect(compare_map((*outer)->member.at(d.source), Compare::kEqual, (*outer)->member.at(d.sink)));
+    return !carried.is_empty();
+  });
 }
 
 void cut_parts(GroupPlanner& planner) {

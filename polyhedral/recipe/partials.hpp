@@ -9,8 +9,12 @@
 namespace facet {
 
 // The rewrite that gives every thread parts of the reduction `statement`, where its nest offers the threads nothing else; `why`
-// says so. nullopt: it is no such reduction, or threads do not pay.
-std::optional<Step> parts_for_threads(const Schedule& plain, int statement, const ScheduleOptions& options, std::string* why);
+// says so. nullopt: it is no such reduction, or threads do not pay. `group_us`: all of the group as scalar code on one thread.
+std::optional<Step> parts_for_threads(const Schedule& plain, int statement, const ScheduleOptions& options, double group_us,
+                                      std::string* why);
+
+// After that rewrite, with the dependences: does its loop carry nothing but sums from one part to another?
+bool parts_run_in_parallel(const Schedule& made, int statement);
 
 // Does the statement sum into parts that are numbered along a loop?
 bool has_parts(const Statement& s);

@@ -1,6 +1,8 @@
 // GroupPlanner: attempts and their ledger.
 #include "polyhedral/recipe/planner.hpp"
 
+#include <cstdio>
+
 namespace facet {
 
 namespace {
@@ -14,6 +16,12 @@ constexpr double kOperationNs = 0.25;
 double scalar_us(const Statement& s, double instances) { return instances * (1 + Model::operations(s)) * kOperationNs / 1000; }
 
 double threads_pay_us(const ScheduleOptions& options) { return kThreadGain * options.machine.cpu.thread_start_us; }
+
+std::string time_text(double us) {
+  char text[40];
+  std::snprintf(text, sizeof text, us < 1000 ? "%.3g us" : "%.4g ms", us < 1000 ? us : us / 1000);
+  return text;
+}
 
 Argument arg(const std::string& text) { return {text}; }
 Argument arg(std::int64_t number) { return {number}; }

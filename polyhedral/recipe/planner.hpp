@@ -40,7 +40,7 @@ class GroupPlanner {
   const std::vector<Step>& steps() const { return steps_; }
   const Budget& budget() const { return budget_; }
   Model model() const { return Model(schedule_, options_.sizes); }
-  int threads() const { return options_.threads > 0 ? options_.threads : options_.machine.cpu.cores; }
+  int threads() const { return options_.used_threads(); }
 
  private:
   Schedule schedule_;
@@ -56,6 +56,9 @@ void for_each_nest(GroupPlanner& planner, const std::function<void(const TreePtr
 // What instances of a statement take as scalar code on one thread, and from how much work on threads pay, in microseconds.
 double scalar_us(const Statement& s, double instances);
 double threads_pay_us(const ScheduleOptions& options);
+
+// A predicted time for a ledger: "12.3 us", "4.56 ms".
+std::string time_text(double us);
 
 // The rewrites of a group, whose plain schedule (without dependences) this is.
 std::vector<Step> plan_rewrites(const Schedule& plain, const ScheduleOptions& options, const Budget& budget, Ledger& ledger);

@@ -29,7 +29,10 @@ class RewritePlan {
       while (join_some(s)) {}
     const int n = schedule_.statement_count();  // what a rewrite adds is left as it made it
     for (int s = 0; s < n; ++s) transform_tiles(s);
-    for (int s = 0; s < n; ++s) sum_in_parts(s);
+    const Model model(schedule_, options_.sizes);
+    double group_us = 0;
+    for (int s = 0; s < schedule_.statement_count(); ++s) group_us += scalar_us(schedule_.statement(s), model.instances(s));
+    for (int s = 0; s < n; ++s) sum_in_parts(s, group_us);
     return std::move(steps_);
   }
 
@@ -82,10 +85,27 @@ class RewritePlan {
     return make_step("winograd", {{"statement", arg(schedule_.statement(s).name)}, {"tile", arg(tile)}});
   }
 
-  void sum_in_parts(int s) {
+  void sum_in_parts(int s, double group_us) {
     std::string why;
-    const std::string name = schedule_.statement(s).name;
-    if (const std::optional<Step> step = parts_for_threads(schedule_, s, options_, &why)) attempt(*step, "sum of " + name, why);
+    const std::string name = schedule_.statement(s).name, subject = "sum of " + name;
+    const std::optional<Step> step = parts_for_threads(schedule_, s, options_, group_us, &why);
+    if (!step) return;
+    bool parallel = false;
+    const Result<Done> ran = guarded("rewrites of " + schedule_.scop->name, budget_, [&] {
+      const Result<std::shared_ptr<const Scop>> scop = rewritten(schedule_.scop, {*step});
+      if (!scop) {
+        why = scop.errors()[0].message;
+        return;
+      }
+      const Schedule made = original_schedule(*scop, std::make_shared<const Dependences>(compute_dependences(**scop)));
+      parallel = parts_run_in_parallel(made, made.find(name));
+      if (!parallel) why = "its loop carries more than sums: parts would wait for each other";
+    });
+    if (ran && parallel) {
+      attempt(*step, subject, why);
+    } else {
+      ledger_.push_back({"rewrite", subject, false, ran ? why : ran.errors()[0].message, schedule_.scop->name, 0});
+    }
   }
 
   bool attempt(const Step& step, const std::string& subject, const std::string& why) {
@@ -103,7 +123,7 @@ class RewritePlan {
 }  // namespace
 
 std::vector<Step> plan_rewrites(const Schedule& plain, const ScheduleOptions& options, const Budget& budget, Ledger& ledger) {
-  if (options.target.rfind("cuda", 0) == 0) return {};
+  if (options.for_gpu()) return {};
   return RewritePlan(plain, options, budget, ledger).run();
 }
 

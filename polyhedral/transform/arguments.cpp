@@ -118,6 +118,29 @@ int Arguments::statement(const std::string& name) {
   return -1;
 }
 
+std::vector<int> Arguments::statements() {
+  std::vector<int> numbers;
+  for (const std::string& name : texts("statements")) {
+    const int s = schedule_.find(name);
+    if (s < 0)
+      bad("statements", "statements of group '" + schedule_.scop->name + "'", "\"" + name + "\"");
+    else
+      numbers.push_back(s);
+  }
+  return numbers;
+}
+
+std::vector<std::string> Arguments::loops_for(int statement) {
+  const ArgumentMap* own = map("loops");
+  if (!own) return texts("loops");
+  std::vector<std::string> names;
+  if (const auto it = own->find(schedule_.statement(statement).name); it != own->end())
+    if (const auto* list = std::get_if<ArgumentList>(&it->second.value))
+      for (const Argument& a : *list)
+        if (const auto* s = std::get_if<std::string>(&a.value)) names.push_back(*s);
+  return names;
+}
+
 const Array* Arguments::array(const std::string& name) {
   const std::string wanted = text(name);
   if (problem_) return nullptr;

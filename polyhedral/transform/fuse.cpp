@@ -28,18 +28,11 @@ TreePtr common_sequence(const TreePtr& tree, const std::vector<int>& statements)
   return nullptr;
 }
 
-// The loop name that the nest of `statement` has at `depth`.
+// The loops to share of the nest of `statement`, outermost first.
 std::vector<std::string> loop_names(const Schedule& schedule, Arguments& args, int statement) {
-  const ArgumentMap* map = args.map("loops");
-  if (!map) return args.texts("loops");
-  const std::string& name = schedule.statement(statement).name;
-  const auto it = map->find(name);
-  std::vector<std::string> names;
-  if (it != map->end())
-    if (const auto* list = std::get_if<ArgumentList>(&it->second.value))
-      for (const Argument& a : *list)
-        if (const auto* s = std::get_if<std::string>(&a.value)) names.push_back(*s);
-  if (names.empty()) args.bad("loops", "a list of loop names for statement '" + name + "'", "none");
+  std::vector<std::string> names = args.loops_for(statement);
+  if (names.empty())
+    args.bad("loops", "a list of loop names for statement '" + schedule.statement(statement).name + "'", "none");
   return names;
 }
 
@@ -50,15 +43,7 @@ struct Nest {
 };
 
 Schedule apply(const Schedule& schedule, Arguments& args) {
-  std::vector<int> statements;
-  for (const std::string& name : args.texts("statements")) {
-    const int s = schedule.find(name);
-    if (s < 0) {
-      args.bad("statements", "statements of group '" + schedule.scop->name + "'", "\"" + name + "\"");
-      return schedule;
-    }
-    statements.push_back(s);
-  }
+  const std::vector<int> statements = args.statements();
   if (args.problem()) return schedule;
   const TreePtr sequence = statements.size() < 2 ? nullptr : common_sequence(schedule.tree, statements);
   if (!sequence) {

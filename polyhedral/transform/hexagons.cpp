@@ -62,12 +62,8 @@ class Hexagons {
   const std::string& name_of(int s) const { return schedule_.statement(s).name; }
 
   void find_time() {
-    for (const std::string& name : args_.texts("statements")) {
-      const int s = schedule_.find(name);
-      if (s < 0) return args_.bad("statements", "statements of group '" + schedule_.scop->name + "'", "\"" + name + "\"");
-      statements_.push_back(s);
-    }
-    if (statements_.empty()) args_.bad("statements", "a statement of each nest in the loop over time", "none");
+    statements_ = args_.statements();
+    if (ok() && statements_.empty()) args_.bad("statements", "a statement of each nest in the loop over time", "none");
     if (sizes_.size() < 2) args_.bad("sizes", "iterations of time, then a size for each loop", std::to_string(sizes_.size()));
     if (ok()) time_ = args_.loop(statements_[0], args_.text("time"));
     if (!ok()) return;
@@ -90,7 +86,7 @@ class Hexagons {
                             {"name a statement of each of its nests"});
       Part part{child, {}};
       TreePtr next = child;
-      for (const std::string& name : loop_names(*s)) {
+      for (const std::string& name : args_.loops_for(*s)) {
         if (next->kind != Tree::Kind::kLoop || next->names.at(*s) != name)
           return args_.refuse("loop '" + name + "' of '" + name_of(*s) + "' does not stand directly inside the one before it",
                               {"interchange first, or `embed` a nest that has no such loop"});
@@ -103,17 +99,6 @@ class Hexagons {
                          std::to_string(part.loops.size()));
       parts_.push_back(std::move(part));
     }
-  }
-
-  std::vector<std::string> loop_names(int s) {
-    const ArgumentMap* map = args_.map("loops");
-    if (!map) return args_.texts("loops");
-    std::vector<std::string> names;
-    if (const auto it = map->find(name_of(s)); it != map->end())
-      if (const auto* list = std::get_if<ArgumentList>(&it->second.value))
-        for (const Argument& a : *list)
-          if (const auto* text = std::get_if<std::string>(&a.value)) names.push_back(*text);
-    return names;
   }
 
   // Of the front, the hexagons, the tiles of further loops, the tiles of time.

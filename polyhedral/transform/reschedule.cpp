@@ -42,13 +42,8 @@ bool holds_any(const TreePtr& tree, const std::vector<int>& statements) {
 }
 
 std::optional<Region> region_of(const Schedule& schedule, Arguments& args) {
-  std::vector<int> named;
-  for (const std::string& name : args.texts("statements")) {
-    const int s = schedule.find(name);
-    if (s < 0) args.bad("statements", "statements of group '" + schedule.scop->name + "'", "\"" + name + "\"");
-    named.push_back(s);
-  }
-  if (named.empty()) args.bad("statements", "at least one statement", "none");
+  const std::vector<int> named = args.statements();
+  if (!args.problem() && named.empty()) args.bad("statements", "at least one statement", "none");
   if (args.problem()) return std::nullopt;
   Region r;
   r.scope = schedule.tree;

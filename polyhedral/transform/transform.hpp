@@ -41,7 +41,9 @@ class Arguments {
   std::vector<std::int64_t> integers(const std::string& name, std::int64_t lowest);
   std::vector<std::string> texts(const std::string& name);
   const ArgumentMap* map(const std::string& name) const;
-  int statement(const std::string& name = "statement");   // a statement's number, -1 with a complaint
+  int statement(const std::string& name = "statement");  // a statement's number, -1 with a complaint
+  std::vector<int> statements();                         // those of argument "statements"; a complaint names an unknown one
+  std::vector<std::string> loops_for(int statement);  // of "loops", a list for all or an object statement -> list; may be empty
   const Array* array(const std::string& name = "array");  // null with a complaint
   TreePtr loop(int statement, const std::string& name);   // by loop name; null with a complaint
   void complain(Diagnostic d) {

@@ -214,6 +214,12 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+// "M=4" behind another value, as in `--set N=8 M=4`.
+bool lone_assignment(const std::string& before, const std::string& word) {
+  const bool after_option = before.rfind("-", 0) == 0 && before.find('=') == std::string::npos;
+  return word[0] != '-' && word.find('=') != std::string::npos && !after_option;
+}
+
 // A nearest option or verb for the first word CLI11 could not place.
 std::vector<std::string> suggestions(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<std::string> verbs;
@@ -221,6 +227,8 @@ std::vector<std::string> suggestions(const CLI::App& app, int argc, const char* 
   const CLI::App* verb = nullptr;
   for (int i = 1; i < argc; ++i) {
     const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (verb && lone_assignment(argv[i - 1], argv[i]))
+      return {"\"" + std::string(argv[i]) + "\" stands alone: each value has its option before it, --set " + argv[i]};
     if (!verb && word[0] != '-') {
       if (std::find(verbs.begin(), verbs.end(), word) == verbs.end()) return did_you_mean(word, verbs);
       verb = app.get_subcommand(word);

@@ -146,6 +146,18 @@ class Maker {
               combine("v", from, kPlainForms) + "; }"});
   }
 
+  // One element sums up a row after the other: the loop over rows starts the sum anew, and its result is read in between.
+  void started_anew(const std::string& name, const Value& base) {
+    const std::string rows = "for (int i = 0; i < " + base.shape[0] + "; i++) ", from = base.name + "[i][j]";
+    const std::string columns = "for (int j = 0; j < " + base.shape[1] + "; j++) ", sum = name + "[0][0]";
+    std::string later = rows;
+    later.replace(later.find("= 0;"), 4, "= 1;");
+    loops_op(name, base,
+             {rows + columns + name + "[i][j] = " + from + ";",
+              later + "{ " + sum + " = 0; " + columns + sum + " = " + sum + " + " + combine(from, "2", kPlainForms) + "; " +
+                  columns + name + "[i][j] = " + combine(sum, from, kPlainForms) + "; }"});
+  }
+
   void loops_op(const std::string& name, const Value& base, const std::vector<std::string>& code) {
     JsonValue op = JsonValue::object();
     op.add("op", JsonValue::of("loops")).add("in", JsonValue::array_of({base.name, "N"})).add("out", JsonValue::of(name));
@@ -171,6 +183,8 @@ class Maker {
       const std::string left = padded(base, indices);
       used_.push_back(base.name);
       compute(name, base.shape, indices, {}, combine(left, read(base.shape, indices)), "");
+    } else if (kind == 11 && base.shape.size() == 2 && number % 2 == 0) {
+      started_anew(name, base);
     } else if (kind == 11) {
       scoped(name, base);
     } else {

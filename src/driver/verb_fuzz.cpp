@@ -53,6 +53,9 @@ class Fuzzer {
   Outcome outcome() const;
 
  private:
+  std::string pairs_text() const;
+  JsonValue misses_json() const;
+
   void one(std::uint64_t seed) {
     FuzzRandom random(seed);
     Result<FuzzPair> made = random_pair(seed, random, machine_, options_.compiled);
@@ -156,61 +159,90 @@ std::int64_t sum_of(const std::map<std::string, std::int64_t>& counts, const std
   return sum;
 }
 
-Outcome Fuzzer::outcome() const {
-  Outcome outcome;
-  outcome.status = misses_.empty() ? 0 : 1;
+// One line for each count, behind `what`.
+std::string lines_of(const std::string& what, const std::map<std::string, std::int64_t>& counts) {
+  std::string text;
+  for (const auto& [name, count] : counts) text += "  " + what + ": " + std::to_string(count) + ": " + name + "\n";
+  return text;
+}
+
+std::string steps_text(const FuzzTally& tally) {
+  std::string text;
+  for (const auto& [verb, accepted] : tally.accepted) {
+    const std::int64_t tried = accepted + sum_of(tally.refused, verb + ":");
+    text += "  accepted " + verb + ": " + std::to_string(accepted) + " of " + std::to_string(tried) + ", " +
+            std::to_string(100 * accepted / tried) + " %\n";
+  }
+  for (const auto& [name, count] : tally.refused) text += "  refused " + name + ": " + std::to_string(count) + "\n";
+  return text;
+}
+
+std::string witnesses_text(const FuzzTally& tally) {
+  return "  witnesses: " + std::to_string(tally.witnesses) + " of " + std::to_string(sum_of(tally.refused)) + " refusals, " +
+         std::to_string(tally.real) + " real by replay (" + std::to_string(tally.same_value) +
+         " with the same value by chance)\n" + lines_of("not replayed", tally.not_replayed);
+}
+
+std::string counted_text(const FuzzTally& tally) {
+  return "  counted at small sizes: " + std::to_string(tally.counted_acceptances) + " acceptances, " +
+         std::to_string(tally.counted_refusals) + " refusals, of which " + std::to_string(sum_of(tally.doubts)) +
+         " break nothing\n" + lines_of("in doubt", tally.doubts) + lines_of("not counted", tally.not_counted);
+}
+
+JsonValue witnesses_json(const FuzzTally& tally) {
+  JsonValue out = JsonValue::object();
+  out.add("count", JsonValue::of(tally.witnesses)).add("real", JsonValue::of(tally.real));
+  out.add("same_value", JsonValue::of(tally.same_value)).add("not_replayed", counts_json(tally.not_replayed));
+  return out;
+}
+
+JsonValue counted_json(const FuzzTally& tally) {
+  JsonValue out = JsonValue::object();
+  out.add("acceptances", JsonValue::of(tally.counted_acceptances)).add("refusals", JsonValue::of(tally.counted_refusals));
+  out.add("doubts", counts_json(tally.doubts)).add("not_counted", counts_json(tally.not_counted));
+  out.add("doubtful", JsonValue::array_of(tally.doubtful));
+  return out;
+}
+
+std::string Fuzzer::pairs_text() const {
+  std::string text;
+  for (const Miss& m : misses_)
+    text += "MISS at --seed " + std::to_string(m.pair.seed) + " --count 1: " + m.what + "\n" + m.pair.program_text +
+            to_json(m.pair.recipe);
+  text += std::to_string(options_.count) + " pairs" + (options_.compiled ? ", compiled too, " : ", ") +
+          std::to_string(misses_.size()) + " misses; " + std::to_string(sum_of(tally_.accepted)) + " steps accepted, " +
+          std::to_string(sum_of(tally_.refused)) + " refused\n";
+  if (cut_down_ > 0)
+    text += "  interpreted at smaller sizes, " + std::to_string(cut_down_) + " pairs: at their own they take too many steps\n";
+  for (const std::uint64_t seed : out_of_time_)
+    text += "  not finished within the budget of time: --seed " + std::to_string(seed) + " --count 1\n";
+  return text;
+}
+
+JsonValue Fuzzer::misses_json() const {
   JsonValue misses = JsonValue::array();
   for (const Miss& m : misses_) {
-    const std::string recipe = to_json(m.pair.recipe);
-    outcome.text +=
-        "MISS at --seed " + std::to_string(m.pair.seed) + " --count 1: " + m.what + "\n" + m.pair.program_text + recipe;
     JsonValue one = JsonValue::object();
     one.add("seed", JsonValue::of(static_cast<std::int64_t>(m.pair.seed))).add("what", JsonValue::of(m.what));
-    misses.items.push_back(one.add("program", JsonValue::of(m.pair.program_text)).add("recipe", JsonValue::of(recipe)));
+    one.add("program", JsonValue::of(m.pair.program_text)).add("recipe", JsonValue::of(to_json(m.pair.recipe)));
+    misses.items.push_back(std::move(one));
   }
-  outcome.text += std::to_string(options_.count) + " pairs" + (options_.compiled ? ", compiled too, " : ", ") +
-                  std::to_string(misses_.size()) + " misses; " + std::to_string(sum_of(tally_.accepted)) + " steps accepted, " +
-                  std::to_string(sum_of(tally_.refused)) + " refused\n";
-  if (cut_down_ > 0)
-    outcome.text +=
-        "  interpreted at smaller sizes, " + std::to_string(cut_down_) + " pairs: at their own they take too many steps\n";
-  for (const std::uint64_t seed : out_of_time_)
-    outcome.text += "  not finished within the budget of time: --seed " + std::to_string(seed) + " --count 1\n";
-  for (const auto& [verb, accepted] : tally_.accepted) {
-    const std::int64_t tried = accepted + sum_of(tally_.refused, verb + ":");
-    outcome.text += "  accepted " + verb + ": " + std::to_string(accepted) + " of " + std::to_string(tried) + ", " +
-                    std::to_string(100 * accepted / tried) + " %\n";
-  }
-  for (const auto& [name, count] : tally_.refused) outcome.text += "  refused " + name + ": " + std::to_string(count) + "\n";
-  outcome.text += "  witnesses: " + std::to_string(tally_.witnesses) + " of " + std::to_string(sum_of(tally_.refused)) +
-                  " refusals, " + std::to_string(tally_.real) + " real by replay (" + std::to_string(tally_.same_value) +
-                  " with the same value by chance)\n";
-  for (const auto& [why, count] : tally_.not_replayed)
-    outcome.text += "  not replayed: " + std::to_string(count) + ": " + why + "\n";
-  const std::int64_t doubts = sum_of(tally_.doubts);
-  outcome.text += "  counted at small sizes: " + std::to_string(tally_.counted_acceptances) + " acceptances, " +
-                  std::to_string(tally_.counted_refusals) + " refusals, of which " + std::to_string(doubts) +
-                  " break nothing\n";
-  for (const auto& [name, count] : tally_.doubts) outcome.text += "  in doubt: " + std::to_string(count) + ": " + name + "\n";
-  for (const auto& [why, count] : tally_.not_counted)
-    outcome.text += "  not counted: " + std::to_string(count) + ": " + why + "\n";
-  if (too_many(doubts, tally_.counted_refusals)) {
-    outcome.status = 1;
+  return misses;
+}
+
+Outcome Fuzzer::outcome() const {
+  Outcome outcome;
+  outcome.text = pairs_text() + steps_text(tally_) + witnesses_text(tally_) + counted_text(tally_);
+  const bool doubtful = too_many(sum_of(tally_.doubts), tally_.counted_refusals);
+  if (doubtful)
     for (const std::string& d : tally_.doubtful) outcome.text += "DOUBT at " + d;
-  }
+  outcome.status = misses_.empty() && !doubtful ? 0 : 1;
   outcome.json.add("count", JsonValue::of(options_.count)).add("compiled", JsonValue::of(options_.compiled));
   outcome.json.add("cut_down", JsonValue::of(cut_down_));
   outcome.json.add("out_of_time", JsonValue::of(static_cast<std::int64_t>(out_of_time_.size())));
   outcome.json.add("accepted", counts_json(tally_.accepted)).add("refused", counts_json(tally_.refused));
-  JsonValue witnesses = JsonValue::object();
-  witnesses.add("count", JsonValue::of(tally_.witnesses)).add("real", JsonValue::of(tally_.real));
-  witnesses.add("same_value", JsonValue::of(tally_.same_value)).add("not_replayed", counts_json(tally_.not_replayed));
-  JsonValue counted = JsonValue::object();
-  counted.add("acceptances", JsonValue::of(tally_.counted_acceptances)).add("refusals", JsonValue::of(tally_.counted_refusals));
-  counted.add("doubts", counts_json(tally_.doubts)).add("not_counted", counts_json(tally_.not_counted));
-  counted.add("doubtful", JsonValue::array_of(tally_.doubtful));
-  outcome.json.add("counted", std::move(counted));
-  outcome.json.add("witnesses", std::move(witnesses)).add("misses", std::move(misses));
+  outcome.json.add("counted", counted_json(tally_));
+  outcome.json.add("witnesses", witnesses_json(tally_)).add("misses", misses_json());
   return outcome;
 }
 

@@ -25,10 +25,7 @@ int count(const std::vector<Step>& steps, const std::string& verb) {
 std::vector<Step> planned(const Program& p) {
   ScheduleOptions options;
   options.threads = 2;
-  Ledger ledger;
-  const Result<Recipe> recipe = plan(p, Recipe{}, options, ledger);
-  EXPECT_TRUE(recipe.ok());
-  return recipe ? recipe->variants[0].groups.back().steps : std::vector<Step>{};
+  return plan_of(p, options).steps;
 }
 
 // Tiles in wavefronts; in each, the products of finished tiles first, in registers: split off where the tile itself begins.

@@ -29,16 +29,8 @@ struct Plan {
 };
 
 Plan planned(const Program& p) {
-  ScheduleOptions options;
-  options.threads = 2;
-  options.machine.cpu.isa = "avx512";
-  options.machine.cpu.vector_bytes = 64;
-  options.machine.cpu.vector_registers = 32;
-  Plan made;
-  const Result<Recipe> recipe = plan(p, Recipe{}, options, made.ledger);
-  EXPECT_TRUE(recipe.ok());
-  if (recipe) made.steps = recipe->variants[0].groups[0].steps;
-  return made;
+  const Planned made = plan_of(p, two_wide_threads());
+  return {made.steps, made.decisions};
 }
 
 Program transposed(const std::string& x, const std::string& w, const std::string& attributes) {

@@ -10,14 +10,6 @@ const char* const kJacobi =
     " for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++) B[i][j] = A[i-1][j] + A[i+1][j] + A[i][j-1] + A[i][j+1];"
     " for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++) A[i][j] = B[i-1][j] + B[i+1][j];";
 
-struct Planned {
-  std::vector<Step> steps;
-  std::vector<LedgerEntry> decisions;
-  int count(const std::string& verb) const {
-    return static_cast<int>(std::count_if(steps.begin(), steps.end(), [&](const Step& s) { return s.verb == verb; }));
-  }
-};
-
 Planned planned(const std::string& body, int n, const GpuMachine& gpu = {}) {
   const Program p =
       program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 4, "max": 100000, "default": )" + std::to_string(n) +
@@ -28,14 +20,7 @@ Planned planned(const std::string& body, int n, const GpuMachine& gpu = {}) {
   ScheduleOptions options;
   options.target = "cuda";
   options.machine.gpu = gpu;
-  Ledger ledger;
-  const Result<Recipe> recipe = plan(p, Recipe{}, options, ledger);
-  EXPECT_TRUE(recipe.ok());
-  Planned result;
-  if (recipe) result.steps = recipe->variants[0].groups.back().steps;
-  for (const LedgerEntry& e : ledger)
-    if (e.kind == "time tiles") result.decisions.push_back(e);
-  return result;
+  return plan_of(p, options, "time tiles");
 }
 
 TEST(GpuTimeTilePolicy, WhatLaunchesBoundIsTiledOverTime) {

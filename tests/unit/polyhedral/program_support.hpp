@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,49 @@ inline std::string kernel_loops(const Program& p, const std::string& steps, cons
   const Result<Scheduled> s = schedule_program(p, recipe, ScheduleOptions{});
   EXPECT_TRUE(s.ok()) << (s.ok() ? "" : to_text(s.errors()));
   return s ? last_kernel(to_text(s->loops)) : "";
+}
+
+// What plan() makes: the steps of the last group, which computes; the whole recipe; the ledger, or its entries of one kind.
+struct Planned {
+  std::size_t groups = 0;
+  std::vector<Step> steps;
+  std::string recipe;
+  Ledger decisions;
+
+  int count(const std::string& verb) const {
+    return static_cast<int>(std::count_if(steps.begin(), steps.end(), [&](const Step& s) { return s.verb == verb; }));
+  }
+  std::string told() const {
+    std::string text;
+    for (const LedgerEntry& e : decisions) text += e.kind + " " + e.subject + ": " + e.reason + "\n";
+    return text;
+  }
+};
+
+inline Planned plan_of(const Program& p, const ScheduleOptions& options, const std::string& kind = "") {
+  Ledger ledger;
+  const Result<Recipe> recipe = plan(p, Recipe{}, options, ledger);
+  EXPECT_TRUE(recipe.ok()) << (recipe.ok() ? "" : to_text(recipe.errors()));
+  Planned made;
+  if (recipe) {
+    made.groups = recipe->variants[0].groups.size();
+    made.steps = recipe->variants[0].groups.back().steps;
+    made.recipe = to_json(*recipe);
+  }
+  for (const LedgerEntry& e : ledger)
+    if (kind.empty() || e.kind == kind) made.decisions.push_back(e);
+  return made;
+}
+
+// Two threads with 512-bit vectors, whatever the machine of the test.
+inline ScheduleOptions two_wide_threads() {
+  ScheduleOptions options;
+  options.threads = 2;
+  options.machine.cpu.isa = "avx512";
+  options.machine.cpu.vector_bytes = 64;
+  options.machine.cpu.vector_registers = 32;
+  options.machine.cpu.caches = {{48 << 10}, {2 << 20}, {32 << 20}};
+  return options;
 }
 
 }  // namespace facet

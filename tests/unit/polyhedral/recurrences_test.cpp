@@ -15,16 +15,7 @@ Program in_place(const std::string& code, const std::string& dtype = "f64") {
                     code + R"("}], "outputs": ["A", "B", "r"]})");
 }
 
-std::vector<Step> planned(const Program& p) {
-  ScheduleOptions o;
-  o.threads = 2;
-  o.machine.cpu.vector_bytes = 64;
-  o.machine.cpu.caches = {{48 << 10}, {2 << 20}, {32 << 20}};
-  Ledger ledger;
-  const Result<Recipe> recipe = plan(p, Recipe{}, o, ledger);
-  EXPECT_TRUE(recipe.ok());
-  return recipe ? recipe->variants[0].groups.back().steps : std::vector<Step>{};
-}
+std::vector<Step> planned(const Program& p) { return plan_of(p, two_wide_threads()).steps; }
 
 // The loops that steps of a verb are asked for, in order.
 std::vector<std::string> loops_of(const std::vector<Step>& steps, const std::string& verb) {

@@ -27,25 +27,7 @@ ScheduleOptions two_threads() {
   return o;
 }
 
-// The steps planned for the kernel that computes, by verb; the ledger's entries of the policy.
-struct Planned {
-  std::vector<Step> steps;
-  std::vector<LedgerEntry> decisions;
-  int count(const std::string& verb) const {
-    return static_cast<int>(std::count_if(steps.begin(), steps.end(), [&](const Step& s) { return s.verb == verb; }));
-  }
-};
-
-Planned planned(const Program& p, const ScheduleOptions& options) {
-  Ledger ledger;
-  const Result<Recipe> recipe = plan(p, Recipe{}, options, ledger);
-  EXPECT_TRUE(recipe.ok());
-  Planned result;
-  if (recipe) result.steps = recipe->variants[0].groups.back().steps;
-  for (const LedgerEntry& e : ledger)
-    if (e.kind == "time tiles") result.decisions.push_back(e);
-  return result;
-}
+Planned planned(const Program& p, const ScheduleOptions& options) { return plan_of(p, options, "time tiles"); }
 
 TEST(TimeTiles, AStencilLargerThanTheCachesIsTiledOverTime) {
   const Planned made = planned(stencil(kJacobi, 3000), two_threads());

@@ -28,6 +28,11 @@ TEST_F(Tool, CheckAnswersInJson) {
   EXPECT_EQ(j["statements"], 1);
 }
 
+TEST_F(Tool, AValueWithoutItsOptionIsNamed) {
+  const std::string told = facet("run p.json --set N=8 M=4 2>&1").out;
+  EXPECT_NE(told.find("\"M=4\" stands alone: each value has its option before it, --set M=4"), std::string::npos) << told;
+}
+
 TEST_F(Tool, WrongCommandLinesAreInputErrors) {
   EXPECT_EQ(error_code("chekc p.json"), "bad-command-line");
   EXPECT_EQ(error_code("check"), "bad-command-line");

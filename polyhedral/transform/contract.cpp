@@ -94,7 +94,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     box.order.clear();
     read_layout(args, dims, box);
   }
-  if (at < 0) box.space = MemorySpace::kGlobal;  // whole: no place of one iteration
+  if (at < 0 && !args.has("fold")) box.space = MemorySpace::kGlobal;  // whole arrays are too large for a stack
   if (args.has("fold") && args.map("fold")) {
     const int user = args.statement();
     if (args.problem()) return schedule;

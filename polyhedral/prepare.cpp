@@ -6,8 +6,8 @@
 // A nest at the top of a kernel moves when all that it reads are weights or what such nests have made, when it asks for no
 // symbol (the workspace may serve other sizes later, and what prepare leaves there lies before all that depends on them), and
 // when it alone writes the arrays of the workspace that it writes: then nothing that runs later changes them, and their memory
-// is no other array's. Known elsewhere as constant folding into pre-packed weights. A kernel keeps at least one nest: its
-// place among the kernels is the recipe's.
+// is no other array's. Arrays that it declares inside go with it. Known elsewhere as constant folding into pre-packed weights.
+// A kernel keeps at least one nest: its place among the kernels is the recipe's.
 #include "polyhedral/prepare.hpp"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ namespace {
 
 struct Touched {
   std::set<std::string> read, written, bound, names;  // `names`: indices that loops or symbols give
-  bool plain = true;                                  // loops, ifs and stores only
+  std::set<std::string> own;                          // arrays that are declared inside
+  bool plain = true;                                  // loops, ifs, stores and declarations only
 };
 
 void touch(const ExprPtr& e, Touched& t) {
@@ -49,15 +50,24 @@ void touch(const LoopList& body, Touched& t) {
       touch(s->value, t);
       if (s->mask) touch(s->mask, t);
       for (const ExprPtr& e : s->subscripts) touch(e, t);
+    } else if (const auto* a = std::get_if<Allocate>(&l->node)) {
+      t.own.insert(a->buffer.name);
+      for (const ExprPtr& e : a->buffer.extents) touch(e, t);
+      for (const ExprPtr& e : a->buffer.strides) touch(e, t);
     } else {
       t.plain = false;
     }
   }
 }
 
+// What a nest touches beside the arrays of its own.
 Touched touched(const LoopPtr& nest) {
   Touched t;
   touch(LoopList{nest}, t);
+  for (const std::string& buffer : t.own) {
+    t.read.erase(buffer);
+    t.written.erase(buffer);
+  }
   return t;
 }
 

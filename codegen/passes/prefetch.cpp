@@ -117,23 +117,21 @@ class Prefetching {
   // A vector of an array of which an iteration reads at least a line further on, of the caller's kFarRows.
   bool is_panel(const Access& a, const For& f, const std::set<std::string>& inside) const {
     const Buffer* buffer = context_.find(a.buffer);
-    if (!buffer || buffer->space == MemorySpace::kRegister || !buffer->strides.empty() || a.lanes == 1 || a.lane_stride != 1 ||
-        a.mask || a.padded)
+    if (!buffer || buffer->space == MemorySpace::kRegister || a.lanes == 1 || a.lane_stride != 1 || a.mask || a.padded)
       return false;
     for (const ExprPtr& e : a.subscripts)
       if (e->lanes > 1 || mentions_any(e, inside) || !accesses_of(e).empty()) return false;
     const bool own = buffer->role == BufferRole::kWorkspace || buffer->role == BufferRole::kLocal;
     const std::int64_t least = own ? kLine : kFarRows;
-    std::int64_t elements = 1, advance = 0;
+    std::int64_t advance = 0;
     for (std::size_t d = a.subscripts.size(); d-- > 0;) {
       const ExprPtr& e = a.subscripts[d];
       const std::int64_t step = to_linear(e).coefficient_of(f.iterator);
       if (step == 0 && mentions(e, f.iterator)) return false;
+      std::int64_t elements = 0;
+      if (!constant_stride(*buffer, d, &elements)) return false;
       advance += step * elements;
-      std::int64_t extent = 0;
       if (step != 0 && advance * static_cast<std::int64_t>(size_bytes(buffer->dtype)) >= least) return true;
-      if (!constant_value(buffer->extents[d], &extent)) return false;
-      elements *= extent;
     }
     return false;
   }

@@ -6,10 +6,12 @@
 //       for a, b  products[a, b] = input * filter             for a, b  products[a, b] = input * filter
 //       y = A' products A                                     y = A' products A
 //
-// What one thread's iteration makes stays in its second cache. The first form reads all transformed filters for each row of
-// tiles: where these fit into half of that cache. The second reads all transformed windows for each block of filters, which it
-// makes itself, once. Lanes are channels and filters in every stage; x and w are turned for that, and y is turned back, square
-// by square in registers.
+// Constant filters are transformed in a nest of their own, which runs once, in prepare: in the second form in panels of a
+// block's filters. What follows y element by element, as bias and activation, is applied to a block of it that was just turned,
+// in rows of y. What one thread's iteration makes stays in its second cache. The first form reads all transformed filters for
+// each row of tiles: where these fit into half of that cache. The second reads all transformed windows for each block of
+// filters, which it makes itself, once. Lanes are channels and filters in every stage; x and w are turned for that, and y is
+// turned back, square by square in registers.
 #include <algorithm>
 #include <cmath>
 
@@ -24,21 +26,12 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::int64_t kChannelBlock = 16;
 constexpr std::int64_t kTurned = 8;  // channels
 
 Names operator+(Names a, const Names& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
-
-// The size of everything, at the typical sizes of the symbols.
-struct Sizes {
-  double batch = 1, tiles_y = 1, tiles_x = 1, channels = 1, filters = 1, points = 36, element = 4;
-
-  double tiles() const { return batch * tiles_y * tiles_x; }
-  double filter_bytes() const { return element * points * channels * filters; }
-};
 
 class WinogradPlan {
  public:
@@ -53,11 +46,14 @@ class WinogradPlan {
   // Steps or nothing.
   bool run() {
     if (!plain()) return false;
+    join_result();
     measure();
-    const double l2 = static_cast<double>(second_cache_bytes(planner_.options().machine.cpu));
+    const CpuMachine& cpu = planner_.options().machine.cpu;
+    const double l2 = static_cast<double>(second_cache_bytes(cpu));
     const bool by_rows = size_.filter_bytes() <= l2 / 2;
-    tile_ = choose_tile(planner_.options().machine.cpu, static_cast<std::int64_t>(size_.element),
-                        {by_rows ? size_.tiles_x : size_.tiles_y * size_.tiles_x, size_.filters, 0, 0, size_.channels, 1});
+    tile_ = choose_tile(cpu, static_cast<std::int64_t>(size_.element),
+                        {by_rows ? size_.tiles_x : size_.tiles_y * size_.tiles_x,
+                         by_rows ? size_.filters : winograd_filter_block(size_, cpu), 0, 0, size_.channels, 1});
     kernel_block_ = tile_.nr;
     const std::string subject = "winograd " + stages_.products;
     if (by_rows) {
@@ -75,7 +71,7 @@ class WinogradPlan {
   GroupPlanner& planner_;
   WinogradStages stages_;
   int products_;
-  Sizes size_;
+  WinogradSizes size_;
   ContractionTile tile_;
   std::int64_t kernel_block_ = 16, m_ = 4, tiles_x_ = 1;
   std::vector<Step> steps_;
@@ -84,19 +80,17 @@ class WinogradPlan {
   std::string y_;                     // the statement that writes the result, and its loops
   std::string p_, q_, yk_;
   Names lead_y_;
+  bool joined_ = false;  // what consumes the result, element by element, runs with it
 
   static std::string target_of(const std::string& name) {
     const std::size_t at = name.find(".winograd.");
     return at == std::string::npos ? "" : name.substr(0, at);
   }
 
-  const Statement& statement(const std::string& name) const {
-    return planner_.schedule().statement(planner_.schedule().find(name));
-  }
+  const Schedule& now() const { return planner_.schedule(); }
+  const Statement& statement(const std::string& name) const { return now().statement(now().find(name)); }
   const Names& loops(const std::string& name) const { return statement(name).iterators; }
-  double extent(const std::string& name, std::size_t at) const {
-    return planner_.model().extent(planner_.schedule().find(name), at);
-  }
+  double extent(const std::string& name, std::size_t at) const { return planner_.model().extent(now().find(name), at); }
 
   // One channel index summed over, everything else of the input the batch: no groups.
   bool plain() {
@@ -121,8 +115,8 @@ class WinogradPlan {
 
   // The statement that takes y's elements from `result`.
   bool find_result() {
-    for (const int s : statements_of(planner_.schedule().tree)) {
-      const Statement& st = planner_.schedule().statement(s);
+    for (const int s : statements_of(now().tree)) {
+      const Statement& st = now().statement(s);
       if (st.value->op != Op::kRead || st.value->name != stages_.result) continue;
       y_ = st.name;
       const std::vector<ExprPtr>& from = st.value->args;
@@ -134,6 +128,14 @@ class WinogradPlan {
       return Model::stride(st.subscripts, q_) == Model::Stride::kUnit;
     }
     return false;
+  }
+
+  // Bias, activation and the like, while a block of the result is near: it needs no memory of its own then.
+  void join_result() {
+    const Array& a = now().scop->arrays.at(statement(y_).target);
+    if (a.external || a.live_out) return;
+    join_consumers(planner_, now().find(y_));
+    joined_ = statements_of(loops_around(now().tree, now().find(y_)).front()).size() > 1;
   }
 
   void measure() {
@@ -184,6 +186,9 @@ class WinogradPlan {
   }
   std::int64_t width() const { return planner_.options().machine.cpu.vector_bytes / static_cast<std::int64_t>(size_.element); }
 
+  // Are w's values known before any run?
+  bool prepared() const { return now().scop->arrays.at(statement(stages_.w).value->name).constant; }
+
   const std::string& last(const std::string& s) const { return loops(s).back(); }
   std::string of(const std::string& s, std::size_t at) const { return loops(s)[at]; }
   Names lead_of(const std::string& s, std::size_t from) const {
@@ -197,16 +202,6 @@ class WinogradPlan {
     parallel(stages_.x, l[l.size() - 3]);
   }
 
-  // Channels of a block, two lines of the cache when its rows stay in half of the first one and every thread gets some.
-  std::int64_t channel_block(bool rows_outside) const {
-    const std::int64_t two = 2 * kChannelBlock;
-    const CpuMachine& cpu = planner_.options().machine.cpu;
-    const double l1 = cpu.caches.empty() ? 32768 : static_cast<double>(cpu.caches[0].size_bytes);
-    const double rows = std::sqrt(size_.points) * (static_cast<double>(m_) * size_.tiles_x + 2) * static_cast<double>(two);
-    const bool fits = rows * size_.element <= l1 / 2;
-    return fits && (rows_outside || size_.channels >= static_cast<double>(2 * two * planner_.threads())) ? two : kChannelBlock;
-  }
-
   // B' x B for rows of tiles, or channel blocks of them; inside, a block of channels at a time.
   void input_blocks(bool rows_outside) {
     const std::size_t n = lead_input_.size();
@@ -215,7 +210,8 @@ class WinogradPlan {
     const std::string iy = of(stages_.input, 2 + n), ix = of(stages_.input, 3 + n), ic = last(stages_.input),
                       ia = of(stages_.input, 0), ib = of(stages_.input, 1);
     const Names lr = lead_of(stages_.rows, 1), li = lead_of(stages_.input, 2), block{"cr"};
-    const std::int64_t channels = channel_block(rows_outside);
+    const std::int64_t channels =
+        winograd_channel_block(size_, planner_.options().machine.cpu, rows_outside ? 1 : planner_.threads());
     tile(stages_.rows, rc, channels, "cr");
     tile(stages_.input, ic, channels, "cr");
     const auto outer = [&](const Names& lead, const std::string& y) {
@@ -256,6 +252,25 @@ class WinogradPlan {
     contract(stages_.filter_rows, stages_.filter_rows, rc);
     lanes(stages_.filter_rows, rk, ra);
     lanes(stages_.filter, fk, fb);
+  }
+
+  // All transformed filters, each block's together.
+  void panels_of_filters() {
+    const Names& own = loops(stages_.filter);
+    lay_out_filter({{"order", arg(Names{own.back()} + Names(own.begin(), own.end() - 1))},
+                    {"inner", arg(ArgumentMap{{own.back(), arg(kernel_block_)}})}});
+  }
+
+  // One block's. The planes of a and b, which one channel's transform writes to all at once, are often a power of two: a line's
+  // room between them keeps them from the same sets of the caches.
+  void planes_of_filters() {
+    const Names& own = loops(stages_.filter);
+    lay_out_filter({{"order", arg(own)}, {"pad", arg(ArgumentMap{{own[2], arg(std::int64_t{1})}})}});
+  }
+  void lay_out_filter(ArgumentMap layout) {
+    ArgumentMap step{{"array", arg(stages_.filter)}, {"layout", arg(std::move(layout))}};
+    if (!prepared()) step["at"] = arg(std::string("kt"));
+    add("contract", stages_.filter, std::move(step));
   }
 
   void product_tiles(const Names& around) {
@@ -304,6 +319,10 @@ class WinogradPlan {
     fuse({{stages_.sums, outer(ls, "tt")}, {stages_.result, outer(lr, ry)}, {y_, outer(lead_y_, p_ + "t")}});
     contract(stages_.sums, stages_.sums, blocked ? "tt" : "kr");
     contract(stages_.result, stages_.result, blocked ? ry : "kr");
+    if (joined_) {
+      add("distribute", y_, {{"loop", arg(p_)}, {"first", Argument{true}}});
+      contract(statement(y_).target, y_, blocked ? p_ + "t" : "kr");
+    }
     lanes(stages_.sums, sk, si);
     lanes(stages_.result, rk, rj);
   }
@@ -336,8 +355,14 @@ class WinogradPlan {
     tile(stages_.products, k_, kernel_block_, "kt");
     product_tiles(Names{"kt"} + lead_products_);
     output_rows(true);
-    fuse({{stages_.filter, {"kt"}}, {stages_.products, {"kt"}}, {stages_.sums, {"kt"}}});
-    contract(stages_.filter, stages_.filter, "kt");
+    if (prepared()) {
+      panels_of_filters();
+      parallel(stages_.filter, "kt");
+      fuse({{stages_.products, {"kt"}}, {stages_.sums, {"kt"}}});
+    } else {
+      fuse({{stages_.filter, {"kt"}}, {stages_.products, {"kt"}}, {stages_.sums, {"kt"}}});
+      planes_of_filters();
+    }
     contract(stages_.products, stages_.sums, "kt");
     product_registers();
     parallel(stages_.products, "kt");

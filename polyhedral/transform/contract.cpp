@@ -5,7 +5,8 @@
 //
 // The box per dimension is isl's fixed box hull of the footprint below the loop; a dimension without a constant size keeps its
 // whole extent. With no loop given it goes to the innermost loop that encloses every access: inside a fully fused nest one
-// element is left, which the loop-tree passes keep in a register. Known elsewhere as storage folding, array contraction.
+// element is left, which the loop-tree passes keep in a register. Where no loop encloses them all, the array keeps its elements
+// and takes the layout asked for. Known elsewhere as storage folding, array contraction.
 // With `fold` a dimension has so many places, taken in turns: a sliding window of rows, a pair of buffers. Element e gives its
 // place to e + n, e + 2n, ..: whoever touches e must run before these are written. The step adds that to the dependences, so
 // that legality judges it now and after every later step. Elements must come in ascending order (reverse the loop otherwise).
@@ -93,6 +94,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     box.order.clear();
     read_layout(args, dims, box);
   }
+  if (at < 0 && !args.has("fold")) box.space = MemorySpace::kGlobal;  // whole arrays are too large for a stack
   if (args.has("fold") && args.map("fold")) {
     const int user = args.statement();
     if (args.problem()) return schedule;

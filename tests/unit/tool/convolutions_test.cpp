@@ -156,6 +156,34 @@ TEST_F(Winograd, DrawnShapes) {
   }
 }
 
+// Filters that differ along one axis at a time are transformed in prepare, few as one array and many in panels; bias, residual
+// and activation join the tiles.
+TEST_F(Winograd, ConstantFiltersAndConsumers) {
+  const auto run = [&](int channels, int filters, int tile, int axis) {
+    const std::string c = std::to_string(channels), m = std::to_string(filters);
+    write("c.json", R"({"facet": 1, "name": "p", "numerics": {"reassociate": "free"}, "tensors": {
+        "x": {"dtype": "f32", "shape": [1, )" +
+                        c + R"(, 9, 22]}, "w": {"dtype": "f32", "shape": [)" + m + ", " + c + R"(, 3, 3], "data": {"iota": )" +
+                        std::to_string(axis) + R"(}}, "b": {"dtype": "f32", "shape": [)" + m +
+                        R"(]}, "r": {"dtype": "f32", "shape": [1, )" + m + R"(, 9, 22]}}, "inputs": ["x", "b", "r"], "ops": [
+        {"op": "conv", "in": ["x", "w", "b"], "out": "s", "attrs": {"pads": [1, 1, 1, 1]}},
+        {"op": "add", "in": ["s", "r"], "out": "t"}, {"op": "relu", "in": "t", "out": "y"}], "outputs": ["y"]})");
+    write(
+        "r.json",
+        R"({"facet_recipe": 1, "target": "openmp", "variants": [{"groups": [{"name": "k0", "ops": ["s", "t", "y"], "rewrites": [
+        {"do": "winograd", "statement": "s.sum", "tile": )" +
+            std::to_string(tile) + "}]}]}]}");
+    const Answer a = facet("run c.json --schedule r.json --verify --threads 2");
+    EXPECT_EQ(a.status, 0) << c << " " << m << "\n" << a.out;
+    EXPECT_NE(a.out.find("verified"), std::string::npos) << a.out;
+    const std::string text = facet("explain c.json --schedule r.json").out;
+    EXPECT_NE(text.find("array s.sum.winograd.filter: made of weights alone: once, in prepare"), std::string::npos) << text;
+    EXPECT_NE(text.find("s.sum -> y: applied in the register tile"), std::string::npos) << text;
+  };
+  for (const int axis : {0, 1, 3}) run(20, 24, axis == 1 ? 2 : 4, axis);
+  for (const int axis : {0, 1, 2}) run(90, 100, axis == 1 ? 2 : 4, axis);
+}
+
 TEST_F(Winograd, RefusalsSayWhy) {
   const auto conv = [&](const char* x, const char* w, const char* attributes, const char* dtype = "f32",
                         const char* numerics = kFree) {

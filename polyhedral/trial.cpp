@@ -89,6 +89,8 @@ class Viewer {
     for (const Access& a : st.reads)
       if (!std::count(t.reads.begin(), t.reads.end(), a.array)) t.reads.push_back(a.array);
     if (t.update) t.reduced = reduced(st);
+    t.adds_terms = st.update == ReduceKind::kSum && (st.value->op == Op::kAdd || st.value->op == Op::kSub);
+    t.inputs = inputs(st);
     const std::vector<TreePtr> around = loops_around(schedule_.tree, s);
     for (const TreePtr& l : around) {
       t.loops.push_back(l->id);
@@ -105,6 +107,16 @@ class Viewer {
     for (const ExprPtr& e : st.subscripts)
       if (e->op != Op::kIndex || std::erase(rest, e->name) == 0) return {};
     return rest;
+  }
+
+  std::vector<std::string> inputs(const Statement& st) const {
+    std::vector<std::string> list;
+    for (const Access& a : st.reads) {
+      bool written = false;
+      for (int s = 0; s < schedule_.statement_count(); ++s) written = written || schedule_.statement(s).target == a.array;
+      if (!written && st.value->op != Op::kRead && !std::count(list.begin(), list.end(), a.array)) list.push_back(a.array);
+    }
+    return list;
   }
 
   TrialArray array(const Array& a) const {

@@ -28,14 +28,15 @@ std::int64_t extent_of(const Contraction& c, const Statement& s, const Model& mo
   return static_cast<std::int64_t>(model.extent(c.statement, static_cast<std::size_t>(at - s.iterators.begin())));
 }
 
-// Rows of a tile of `vectors`: those that fill their tiles best, of equals the most.
+// Rows of a tile of `vectors`: those that fill their tiles best, of equals the fewest. What a tile stores waits in the buffers
+// of the stores while the next one is computed: 4 rows of 3 vectors took 15 ms where 8 took 17.
 std::int64_t rows_of(std::int64_t extent, std::int64_t unit, std::int64_t most, std::int64_t vectors) {
   std::int64_t best = 0;
   double used = 0;
   for (std::int64_t rows = unit; rows <= most && rows <= extent; rows += unit) {
     const double tiles = static_cast<double>((extent + rows - 1) / rows * rows);
     const double share = static_cast<double>(extent) / tiles * std::min(1.0, static_cast<double>(rows * vectors) / kEnough);
-    if (share < used) continue;
+    if (share <= used) continue;
     used = share;
     best = rows;
   }

@@ -70,8 +70,8 @@ class Walking {
       if (!walk_.along_rows && size_.i > 1.5 * static_cast<double>(most)) walk_.rows = most;
     } else if (k * size_.n * bytes_ > 0.5 * l2_) {
       walk_.thread_block = shared_block(size_.i, most, tile_.mr, threads_);
-    } else {
-      // All panels of B stay near: rows of A that do not are met by all of them at once.
+    } else if (k * size_.n * bytes_ <= first_cache()) {
+      // All panels of B stay there: rows of A, if they do not stay in L2, are met by all of them at once.
       walk_.along_rows = walk_.k_block == 0 && rows_ * k * bytes_ > l2_;
     }
     return walk_;
@@ -165,9 +165,11 @@ class Walking {
     return (tiles(size_.m, tile_.mr) - 1) * size_.k * size_.n * bytes_ / read_bytes_per_us(cpu_, 1, kL2GbS);
   }
 
+  double first_cache() const { return static_cast<double>(cpu_.caches.empty() ? 32768 : cpu_.caches[0].size_bytes); }
+
   // Rows of a panel of B that fill L1: the row tiles that meet them follow at once.
   std::int64_t in_first_cache() const {
-    const double l1 = static_cast<double>(cpu_.caches.empty() ? 32768 : cpu_.caches[0].size_bytes);
+    const double l1 = first_cache();
     return std::max<std::int64_t>(64,
                                   static_cast<std::int64_t>(4 * l1 / 3 / (static_cast<double>(tile_.nr) * bytes_)) / 64 * 64);
   }

@@ -123,6 +123,7 @@ class CPrinter {
   Spelled select_text(const ExprPtr& e);
   Spelled mask_text(const ExprPtr& e);
   Spelled lanes_text(const ExprPtr& e);
+  std::string shuffle_text(const ExprPtr& e);
   Spelled index_spelled(const ExprPtr& e);
   bool non_negative(const ExprPtr& e) const;
   bool positive(const ExprPtr& e) const;

@@ -152,12 +152,32 @@ CPrinter::Spelled CPrinter::mask_text(const ExprPtr& e) {
   return {side(a) + op + side(b), Level::kCompare, natural_mask_bytes(a->type)};
 }
 
+// Lanes of one vector, or of two side by side, where both parts are lanes of vectors of one width as one step.
+std::string CPrinter::shuffle_text(const ExprPtr& e) {
+  const bool joins = e->args.size() > 1;
+  ExprPtr first = e->args[0], second = e->args[joins ? 1 : 0];
+  std::int64_t from = joins ? 0 : e->int_value, then = 0;
+  const int lanes = joins ? first->lanes : e->lanes;
+  const auto part = [](const ExprPtr& x) { return x->op == Op::kExtract && x->lanes > 1 && x->args.size() == 1; };
+  if (joins && part(first) && part(second) && first->args[0]->lanes == second->args[0]->lanes) {
+    from = first->int_value;
+    then = second->int_value;
+    first = first->args[0];
+    second = second->args[0];
+  }
+  std::string text = "__builtin_shufflevector(" + at(first, Level::kTernary) + ", " + at(second, Level::kTernary);
+  for (int l = 0; l < lanes; ++l) text += ", " + std::to_string(from + l);
+  for (int l = 0; joins && l < lanes; ++l) text += ", " + std::to_string(first->lanes + then + l);
+  return text + ")";
+}
+
 CPrinter::Spelled CPrinter::lanes_text(const ExprPtr& e) {
   const ExprPtr& a = e->args[0];
   switch (e->op) {
     case Op::kSplat: return {call("splat", e->type, e->lanes, {at(a, Level::kTernary)})};
     case Op::kIota: return {call("iota", e->type, e->lanes, {at(a, Level::kTernary)})};
     case Op::kExtract:
+      if (e->lanes > 1) return {shuffle_text(e)};
       if (a->type == DType::kBool) return {mask(a, 4) + "[" + std::to_string(e->int_value) + "] != 0", Level::kEqual};
       return {at(a, Level::kAtom) + "[" + std::to_string(e->int_value) + "]"};
     case Op::kLaneReduce: {

@@ -35,6 +35,7 @@ void enter_kernel(Context& context,
 // kernel body and gives the new one.
 using JoinedRows = std::map<std::string, std::vector<std::size_t>>;  // buffer -> for each dimension, how many it stands for
 LoopList join_rows(const LoopList& body, Context& context, JoinedRows* rows);
+LoopList join_lanes(const LoopList& body, Context& context, JoinedRows* rows);
 LoopList simplify(const LoopList& body, const Context& context);
 LoopList contract_locals(const LoopList& body, Context& context);
 LoopList widen(const LoopList& body, Context& context);
@@ -50,9 +51,15 @@ LoopList share_loads(const LoopList& body, Context& context);
 
 // Named values that nothing reads are gone.
 LoopList drop_unread(const LoopList& body);
+LoopList whole_lines(const LoopList& body, const Context& context);
 LoopList prefetch_results(const LoopList& body, Context& context);
 LoopList prefetch_rows(const LoopList& body, Context& context);
 LoopList split_rows(const LoopList& body, const Context& context, const JoinedRows& rows);
+
+// Every access of the tree through `visit`, which gives the subscripts that it has from then on.
+using Subscripts = std::vector<ExprPtr>;
+using VisitAccess = std::function<Subscripts(const std::string& buffer, const Subscripts& subscripts, bool padded)>;
+LoopList map_accesses(const LoopList& body, const VisitAccess& visit);
 
 // The expression forms of simplify, for passes that make new expressions.
 ExprPtr simplify_expr(const ExprPtr& e, const Facts& facts, const Context& context);

@@ -35,6 +35,7 @@ struct Known {
 // Literals and named values can be repeated; anything else is named first.
 bool is_simple(const ExprPtr& e) {
   if (e->op == Op::kLiteral || e->op == Op::kValue) return true;
+  if (e->op == Op::kExtract && e->lanes > 1) return is_simple(e->args[0]);
   return e->op == Op::kSplat && is_simple(e->args[0]);
 }
 
@@ -98,6 +99,29 @@ class Forward {
  private:
   Context& context_;
 
+  // The lanes of a known vector that a shorter one reads; null: not of this one.
+  static ExprPtr part_of(const Known& k, const Access& a) {
+    if (a.lanes < 2 || a.lanes >= k.place.lanes || k.value->lanes != k.place.lanes || a.mask || a.lane_stride != 1 ||
+        a.padded || k.place.lane_stride != 1 || k.place.mask || k.value->op != Op::kValue || k.value->type != a.type ||
+        a.subscripts.empty())
+      return nullptr;
+    Access start = k.place;
+    start.lanes = a.lanes;
+    const ExprPtr last = start.subscripts.back();
+    if (last->lanes != 1 || a.subscripts.back()->lanes != 1) return nullptr;
+    const Linear apart = difference(a.subscripts.back(), last);
+    if (!apart.is_constant() || apart.constant < 0 || apart.constant + a.lanes > k.place.lanes) return nullptr;
+    start.subscripts.back() = a.subscripts.back();
+    if (!same_place(start, a)) return nullptr;
+    Expr part;
+    part.op = Op::kExtract;
+    part.type = a.type;
+    part.lanes = a.lanes;
+    part.args = {k.value};
+    part.int_value = apart.constant;
+    return std::make_shared<const Expr>(std::move(part));
+  }
+
   // `lanes`: the only ones whose values count; null: all.
   static ExprPtr used(const ExprPtr& e, const std::vector<Known>& known, const ExprPtr& lanes = nullptr) {
     if (!e || known.empty()) return e;
@@ -108,6 +132,8 @@ class Forward {
       if (lanes && same(a.mask, lanes)) all.mask = nullptr;
       for (const Known& k : known)
         if ((same_place(k.place, a) || same_place(k.place, all)) && k.value->lanes == n->lanes) return k.value;
+      for (const Known& k : known)
+        if (const ExprPtr part = part_of(k, a)) return part;
       return n;
     });
   }

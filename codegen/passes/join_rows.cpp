@@ -16,9 +16,6 @@ namespace facet::passes {
 
 namespace {
 
-using Subscripts = std::vector<ExprPtr>;
-using Visit = std::function<Subscripts(const std::string& buffer, const Subscripts& subscripts, bool padded)>;
-
 // The position p with first = floor(p / extent) and second = p mod extent; null: none in sight.
 ExprPtr position_of(const ExprPtr& first, const ExprPtr& second, std::int64_t extent) {
   if (second->op == Op::kLiteral && (second->int_value < 0 || second->int_value >= extent)) return nullptr;  // padding
@@ -27,34 +24,6 @@ ExprPtr position_of(const ExprPtr& first, const ExprPtr& second, std::int64_t ex
   std::int64_t by = 0;
   if (second->op != Op::kFloorMod || !constant_value(second->args[1], &by) || by != extent) return nullptr;
   return same(first, idx_floordiv(second->args[0], extent)) ? second->args[0] : nullptr;
-}
-
-// Every access of the tree through `visit`, which gives the subscripts that it has from then on.
-LoopList map_accesses(const LoopList& body, const Visit& visit) {
-  const auto in_expression = [&](const ExprPtr& whole) {
-    return whole ? rewrite(whole,
-                           [&](const ExprPtr& e) {
-                             if (e->op != Op::kRead) return e;
-                             Expr read = *e;
-                             read.args = visit(e->name, e->args, e->pad != nullptr);
-                             return std::make_shared<const Expr>(std::move(read));
-                           })
-                 : whole;
-  };
-  LoopList out;
-  for (const LoopPtr& n : body) {
-    const LoopPtr made = rebuild(n, in_expression, [&](const LoopList& inner) { return map_accesses(inner, visit); });
-    if (const Store* s = as<Store>(made)) {
-      Store store = *s;
-      store.subscripts = visit(s->buffer, s->subscripts, false);
-      out.push_back(make_loop(std::move(store)));
-    } else if (const Prefetch* p = as<Prefetch>(made)) {
-      out.push_back(make_loop(Prefetch{p->buffer, visit(p->buffer, p->subscripts, false)}));
-    } else {
-      out.push_back(made);
-    }
-  }
-  return out;
 }
 
 // Of a row-major buffer of the program: which dimension and its neighbour every access addresses as one, with their extent.
@@ -97,6 +66,33 @@ LoopList joined(const LoopList& body, Buffer& b, const Pair& pair) {
 }
 
 }  // namespace
+
+LoopList map_accesses(const LoopList& body, const VisitAccess& visit) {
+  const auto in_expression = [&](const ExprPtr& whole) {
+    return whole ? rewrite(whole,
+                           [&](const ExprPtr& e) {
+                             if (e->op != Op::kRead) return e;
+                             Expr read = *e;
+                             read.args = visit(e->name, e->args, e->pad != nullptr);
+                             return std::make_shared<const Expr>(std::move(read));
+                           })
+                 : whole;
+  };
+  LoopList out;
+  for (const LoopPtr& n : body) {
+    const LoopPtr made = rebuild(n, in_expression, [&](const LoopList& inner) { return map_accesses(inner, visit); });
+    if (const Store* s = as<Store>(made)) {
+      Store store = *s;
+      store.subscripts = visit(s->buffer, s->subscripts, false);
+      out.push_back(make_loop(std::move(store)));
+    } else if (const Prefetch* p = as<Prefetch>(made)) {
+      out.push_back(make_loop(Prefetch{p->buffer, visit(p->buffer, p->subscripts, false)}));
+    } else {
+      out.push_back(made);
+    }
+  }
+  return out;
+}
 
 LoopList join_rows(const LoopList& body, Context& context, JoinedRows* rows) {
   LoopList out = body;

@@ -34,6 +34,8 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   // Index arithmetic is linear forms; guards and bounds that cannot matter are
   // gone. Later tests rely on it.
   body = simplify(body, context);
+  // A vector loop directly inside another is one with it.
+  body = simplify(join_lanes(body, context, &rows), context);
   // Padded copies have their zeros apart.
   body = simplify(split_padding(body, context), context);
   // Local arrays of one live element are named values, so that the next passes
@@ -55,6 +57,8 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   // Of local arrays, only the branches that need the memory fill it.
   body = share_loads(sink_stores(body), context);
   body = drop_unread(simplify(body, context));
+  // What is stored in parts that follow each other is stored in vectors.
+  body = whole_lines(body, context);
   // The loops that compute in named values only are known.
   body = prefetch_rows(prefetch_results(body, context), context);
   // Last: subscripts are those of the program's buffers again.

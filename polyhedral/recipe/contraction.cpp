@@ -25,7 +25,6 @@ using Names = std::vector<std::string>;
 
 constexpr double kLeastWork = 32768;     // multiply-adds; below, tiles cost more than they save
 constexpr double kThreadsFrom = 500000;  // multiply-adds that earn the threads' start-up
-constexpr double kLongReduction = 16;    // iterations of a loop that compilers leave a loop
 constexpr double kAlong = 1.1;           // what a tile that is stored along its lanes may be slower by
 
 Names operator+(Names a, const Names& b) {
@@ -54,12 +53,16 @@ class ContractionPlan {
     }
     double best = 0;
     for (std::size_t k = 0; k < choices.size(); ++k) {
+      const std::optional<JoinedLanes> joined = joined_for(choices[k], tiles[k]);
+      if (joined) tiles[k] = joined->tile;
       // Across only where that gains: among equals, whole lines are stored.
       double rate = tiles[k].rate * (choices[k].across ? 1 : kAlong);
       if (turned) rate = rate_with_turning(rate, choices[k], size_for(choices[k]));
       if (rate <= best) continue;
       best = rate;
       c_ = choices[k];
+      joined_ = joined;
+      if (joined_) c_.i = joined_->i;
       size_ = size_for(c_);
       tile_ = tiles[k];
     }
@@ -68,7 +71,8 @@ class ContractionPlan {
 
   void run() {
     const std::string subject = "contraction " + name_;
-    order_reduction();
+    if (now().scop->reassociate != Numerics::Reassociate::kStrict)
+      order_reduction(c_, [&](const std::string& k) { return extent(k); });
     if (size_.j < 4 || size_.i < 2 || size_.m * size_.n * size_.k * size_.batch < kLeastWork)
       return planner_.decline(
           "tile", subject,
@@ -78,15 +82,18 @@ class ContractionPlan {
     computed_here_ = turned_ || (walk_.k_block == 0 && has_plain_nest(now(), statement_));
     if (turned_) {
       order_turned();
+    } else if (joined_) {
+      order_joined();
     } else {
       if (computed_here_) join_consumers(planner_, statement_);
       choose_order();
     }
     if (!make_nest(subject)) return;
     if (computed_here_) keep_result_in_tile();
-    mark_tile();
+    mark_tile(planner_, {c_, tile_, statement_, order_.back(), joined_ ? joined_->loop : ""});
     cut_triangle();
-    pack_operands(planner_, {c_, size_, tile_, name_, blocks(), row_tiles(), patch_loop_});
+    pack_operands(planner_, {c_, size_, tile_, name_, blocks(), row_tiles(), patch_loop_, joined_ ? joined_->loop : "",
+                             joined_ ? joined_->count : 1});
     if (planner_.threads() > 1 && size_.m * size_.n * size_.k * size_.batch > kThreadsFrom)
       planner_.attempt(make_step("parallelize", {{"statement", arg(name_)}, {"loop", arg(order_.front())}}), "parallel",
                        "loop " + order_.front() + " of " + name_, "blocks of the larger side on threads");
@@ -103,12 +110,14 @@ class ContractionPlan {
   ContractionWalk walk_;
   bool computed_here_ = false;          // C starts in this nest: it can live in a tile
   Names order_;                         // the loops down to the register tiles
+  std::optional<JoinedLanes> joined_;   // vectors go on from row to row
   std::optional<TurnedResult> turned_;  // blocks of C are turned as they are stored
   std::string block_loop_;              // that such a block is computed in
   bool by_lines_ = false;               // blocks of B's lines are packed
   std::vector<Step> cuts_;              // the cache tiles among them
   std::string block_text_;
-  std::string patch_loop_;  // the blocks that A's windows are copied for
+  std::string patch_loop_;     // the blocks that A's windows are copied for
+  std::int64_t gathered_ = 0;  // columns of the panels that are packed together; 0: one by one
 
   const Schedule& now() const { return planner_.schedule(); }
 
@@ -123,6 +132,12 @@ class ContractionPlan {
     if (!has_plain_nest(now(), statement_)) return std::nullopt;
     return turned_result(c, now().statement(statement_), planner_.model(), size_for(c), tile, second_cache_bytes(cpu()));
   }
+
+  std::optional<JoinedLanes> joined_for(const Contraction& c, const ContractionTile& tile) const {
+    if (!has_plain_nest(now(), statement_) || statements_of(now().tree).size() > 2) return std::nullopt;
+    return joined_lanes(c, now().statement(statement_), planner_.model(), cpu(), tile);
+  }
+
   const CpuMachine& cpu() const { return planner_.options().machine.cpu; }
   static std::string text(double x) { return std::to_string(static_cast<long>(x)); }
 
@@ -133,15 +148,6 @@ class ContractionPlan {
 
   Step tile_step(const std::string& loop, std::int64_t size, const std::string& suffix) const {
     return tile_loop(name_, loop, size, loop + suffix);
-  }
-
-  // The longest loop of the reduction goes innermost where the last one is short: compilers unroll a loop of three taps around
-  // a register tile and spill it. Sums must be free to change their order for that.
-  void order_reduction() {
-    if (extent(c_.k.back()) >= kLongReduction || now().scop->reassociate == Numerics::Reassociate::kStrict) return;
-    const auto longest = std::max_element(c_.k.begin(), c_.k.end(),
-                                          [&](const std::string& a, const std::string& b) { return extent(a) < extent(b); });
-    std::rotate(longest, longest + 1, c_.k.end());
   }
 
   //   for .., LASTt (of whole lines of C) { for LAST, jr, ir  C.tile += A B;  C = C.tile }
@@ -157,6 +163,20 @@ class ContractionPlan {
     block_loop_ = order_.back();
     order_ = order_ + (rows ? Names{} : Names{turned_->loop}) + Names{c_.j + "r", c_.i + "r"};
   }
+
+  //   for .. (as C's rows lie), LOOPr, ir { for k  C.tile += A B;  C = C.tile }
+  void order_joined() {
+    Names rest;
+    for (const ExprPtr& e : now().statement(statement_).subscripts)
+      if (e->op == Op::kIndex && e->name != c_.i && e->name != c_.j && e->name != joined_->loop) rest.push_back(e->name);
+    const std::string outer = best_outer(rest);
+    if (!outer.empty()) rest = Names{outer} + without(rest, outer);
+    order_ = rest + Names{joined_->loop + "r", c_.i + "r"};
+    block_text_ += ", vectors over " + std::to_string(joined_->count) + " of " + joined_->loop;
+  }
+
+  // The loops of the register tile: of its rows, then of its lanes.
+  Names tile_loops() const { return joined_ ? Names{c_.i, joined_->loop, c_.j} : Names{c_.i, c_.j}; }
 
   // The loop for the threads comes first: in a plain nest blocks of i or j, else an outer loop of the larger side.
   void choose_order() {
@@ -185,6 +205,18 @@ class ContractionPlan {
     const Names outer = without(c_.batch + (rows ? m_rest + blocks + n_rest : n_rest + m_rest + blocks), first);
     const Names tiles = walk_.along_rows ? Names{c_.i + "r", c_.j + "r"} : Names{c_.j + "r", c_.i + "r"};
     order_ = Names{first} + outer + tiles;
+    gather_panels();
+  }
+
+  // Panels that are packed one by one as they are reached: several at once where rows of B lie pages apart.
+  void gather_panels() {
+    const bool along = Model::stride(c_.b->args, c_.j) == Model::Stride::kUnit;
+    if (!along || order_.front() == c_.j + "t" || order_.back() != c_.i + "r" || !met_once()) return;
+    const double apart = stride_bytes(*c_.b, c_.k.back(), *now().scop, planner_.model());
+    gathered_ = gathered_columns(cpu(), bytes_, size_, tile_, apart);
+    if (gathered_ == 0) return;
+    cut(c_.j, gathered_);
+    order_.insert(std::find(order_.begin(), order_.end(), c_.j + "r"), c_.j + "t");
   }
 
   // Whole lines of B, which lie along another loop of C than the lanes, become panels of one block of that loop each:
@@ -211,18 +243,19 @@ class ContractionPlan {
     if (turned_) return {};
     if (by_lines_) return {{c_.j + "r", c_.j, tile_.nr * line_elements(), size_.k, true}};
     const double depth = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
-    const bool by_columns = order_.front() == c_.j + "t";
     if (order_.front() == c_.i + "t") return {{c_.i + "t", c_.i, walk_.thread_block, depth}};
-    if (by_columns && (!walk_.along_rows || order_.back() == c_.i + "r") && met_once())
-      return {{c_.j + "r", c_.j, tile_.nr, depth}};
+    if (gathered_ > 0) return {{c_.j + "t", c_.j, gathered_, depth, false, true}};
+    if ((!walk_.along_rows || order_.back() == c_.i + "r") && met_once())
+      return {{c_.j + "r", c_.j, tile_.nr, depth, false, order_.front() != c_.j + "t"}};
     return {};
   }
 
-  // Does nothing run between the blocks of columns and their panels?
+  // Are the loops around a panel of columns those of its own operand, so that each panel is met once?
   bool met_once() const {
     const auto panels = std::find(order_.begin(), order_.end(), c_.j + "r");
-    return std::all_of(order_.begin() + 1, panels, [&](const std::string& l) {
-      return std::count(c_.n.begin(), c_.n.end(), l) > 0 || (std::count(c_.m.begin(), c_.m.end(), l) > 0 && extent(l) == 1);
+    return std::all_of(order_.begin(), panels, [&](const std::string& l) {
+      return l == c_.j + "t" || std::count(c_.n.begin(), c_.n.end(), l) > 0 ||
+             (std::count(c_.m.begin(), c_.m.end(), l) > 0 && extent(l) == 1);
     });
   }
 
@@ -283,21 +316,25 @@ class ContractionPlan {
     const Names reduction = c_.k;
     steps.insert(steps.end(), cuts_.begin(), cuts_.end());
     steps.push_back(tile_step(c_.i, tile_.mr, "r"));
-    steps.push_back(tile_step(c_.j, tile_.nr, "r"));
+    steps.push_back(joined_ ? tile_step(joined_->loop, joined_->count, "r") : tile_step(c_.j, tile_.nr, "r"));
     if (computed_here_) {
-      steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(order_ + Names{c_.i, c_.j})}}));
+      steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(order_ + tile_loops())}}));
       steps.push_back(make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(c_.i)}}));
-      steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(reduction + Names{c_.i, c_.j})}}));
+      steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(reduction + tile_loops())}}));
       return steps;
     }
     Names around = order_;
-    if (walk_.k_block > 0) {
-      const double block = static_cast<double>(walk_.k_block) * extent(reduction.back()) / size_.k;
-      steps.push_back(tile_step(reduction.back(), std::max<std::int64_t>(static_cast<std::int64_t>(block), 64), "t"));
-      around.insert(around.begin() + 1, reduction.back() + "t");
+    std::vector<double> extents;
+    for (const std::string& k : reduction) extents.push_back(extent(k));
+    Names blocks, whole;
+    const std::vector<std::int64_t> sizes = reduction_blocks(extents, walk_.k_block);
+    for (std::size_t k = 0; k < reduction.size(); ++k) {
+      if (sizes[k] != 1) whole.push_back(reduction[k]);
+      if (sizes[k] > 0) blocks.push_back(sizes[k] > 1 ? reduction[k] + "t" : reduction[k]);
+      if (sizes[k] > 1) steps.push_back(tile_step(reduction[k], sizes[k], "t"));
     }
-    steps.push_back(
-        make_step("interchange", {{"statement", arg(name_)}, {"order", arg(around + reduction + Names{c_.i, c_.j})}}));
+    around.insert(around.begin() + 1, blocks.begin(), blocks.end());
+    steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(around + whole + tile_loops())}}));
     return steps;
   }
 
@@ -306,7 +343,9 @@ class ContractionPlan {
     const std::string array = now().statement(statement_).target;
     const Array& a = now().scop->arrays.at(array);
     ArgumentMap contract{{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(order_.back())}};
-    if (c_.across) contract["layout"] = arg(ArgumentMap{{"order", arg(lanes_last(now().statement(statement_), c_.j))}});
+    Names order = lanes_last(now().statement(statement_), c_.j);
+    if (joined_) order = without(without(order, joined_->loop), c_.j) + Names{joined_->loop, c_.j};
+    if (c_.across || joined_) contract["layout"] = arg(ArgumentMap{{"order", arg(order)}});
     ArgumentMap promote = contract;
     promote["memory"] = arg(std::string(turned_ ? "l2" : "registers"));
     if (turned_) {
@@ -320,48 +359,6 @@ class ContractionPlan {
         planner_.attempt(make_step("contract", contract), "contraction", "array " + array, "lives in the register tile"))
       return;
     planner_.attempt(make_step("promote", promote), "promotion", "array " + array, "computed in a register tile, stored once");
-  }
-
-  // Lanes for every statement of the tile, unrolled rows for those that keep it in registers.
-  void mark_tile() {
-    const TreePtr tile = find_loop(now().tree, statement_, order_.back());
-    for (const int s : statements_of(tile)) {
-      const Statement& st = now().statement(s);
-      const bool computes = st.target == now().statement(statement_).target && st.kind != StatementKind::kCopy;
-      if (c_.across && !computes) {
-        mark_across(s);
-      } else {
-        mark_lanes(s, tile_.lanes);
-      }
-      // What only carries the tile to memory takes it from its registers.
-      if (!computes && (c_.across || st.kind != StatementKind::kCopy)) continue;
-      const std::vector<TreePtr> loops = loops_around(now().tree, s);
-      const TreePtr rows = loops[loops.size() - 2];
-      planner_.attempt(make_step("unroll", {{"statement", arg(now().statement(s).name)}, {"loop", arg(rows->names.at(s))}}),
-                       "unroll", "loop " + rows->names.at(s) + " of " + now().statement(s).name, "rows of the register tile");
-    }
-  }
-
-  void mark_lanes(int s, std::int64_t width) {
-    const TreePtr lanes = loops_around(now().tree, s).back();
-    const std::string loop = lanes->names.at(s), name = now().statement(s).name;
-    if (lanes->mark.kind != LoopKind::kSerial) return;
-    planner_.attempt(make_step("vectorize", {{"statement", arg(name)}, {"loop", arg(loop)}, {"width", arg(width)}}), "vector",
-                     "loop " + loop + " of " + name, "lane axis of the register tile");
-  }
-
-  // What takes the tile to memory walks along the memory's rows.
-  void mark_across(int s) {
-    const std::vector<TreePtr> loops = loops_around(now().tree, s);
-    const std::string name = now().statement(s).name;
-    if (now().statement(s).kind == StatementKind::kCopy || loops.size() < 2) return;
-    const std::string rows = loops[loops.size() - 2]->names.at(s), lanes = loops.back()->names.at(s);
-    const std::optional<unsigned> walked = involved_dimension(loops[loops.size() - 2]->member.at(s));
-    const std::string index = walked ? now().statement(s).iterators[*walked] : rows;
-    if (Model::stride(now().statement(s).subscripts, index) != Model::Stride::kUnit) return;
-    planner_.attempt(make_step("interchange", {{"statement", arg(name)}, {"order", arg(Names{lanes, rows})}}), "tile",
-                     "loops of " + name, "along the rows of what it writes");
-    if (tile_.mr >= tile_.lanes / 2 && index == rows) mark_lanes(s, tile_.lanes);
   }
 
   // Full tiles in a nest of their own, which becomes the contraction from here on.

@@ -1,6 +1,7 @@
 // Contractions: which loops of a statement play which part, and the tile that the machine takes.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -93,6 +94,26 @@ std::optional<TurnedResult> turned_result(const Contraction& c, const Statement&
 // The tile's rate where B is turned for it, if its lines lie along other loops than the lanes.
 double rate_with_turning(double rate, const Contraction& c, const ContractionSize& size);
 
+// Lanes that go on from row to row: iterations of `loop` around those of j, together whole vectors. C's rows of j are short,
+// the tile's rows are those of C that follow each other.
+struct JoinedLanes {
+  std::string loop;
+  std::int64_t count = 1;  // of its iterations
+  std::string i;           // the loop of the tile's rows
+  ContractionTile tile;
+};
+std::optional<JoinedLanes> joined_lanes(const Contraction& c, const Statement& s, const Model& model, const CpuMachine& cpu,
+                                        const ContractionTile& alone);
+
+// Lanes for every statement of the tile below `loop`, unrolled rows for those that keep it in registers.
+struct MarkedTile {
+  const Contraction& contraction;
+  const ContractionTile& tile;
+  int statement;
+  std::string loop, joined;
+};
+void mark_tile(GroupPlanner& planner, const MarkedTile& marked);
+
 // Consumers that follow the nest, element by element, share its loops: they run in the register tile.
 void join_consumers(GroupPlanner& planner, int statement);
 
@@ -111,6 +132,20 @@ double stride_bytes(const Expr& read, const std::string& loop, const Scop& scop,
 // The walk of a nest of the loops i, j and the reduction. `row_bytes`: from one k to the next in B.
 ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
                             const ContractionTile& tile, double row_bytes, int threads);
+
+// A block of the reduction's loops, the last innermost, of `block` iterations in all: the size of each loop's blocks; 1: it
+// stands outside as it is; 0: not cut.
+std::vector<std::int64_t> reduction_blocks(const std::vector<double>& extents, std::int64_t block);
+
+// Which loop of the reduction is innermost, where sums may change their order: a long one along A's lines, so that A is read
+// where it lies, else the longest where the last one is short, as compilers unroll a loop of three taps around a register tile
+// and spill it.
+void order_reduction(Contraction& c, const std::function<double(const std::string& loop)>& extent);
+
+// Columns of the panels that are packed together where rows of B lie `row_bytes`, pages, apart, so that runs of a row are long
+// enough to be fetched ahead; 0: one by one.
+std::int64_t gathered_columns(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
+                              const ContractionTile& tile, double row_bytes);
 
 // tile of one loop.
 Step tile_loop(const std::string& statement, const std::string& loop, std::int64_t size, const std::string& name);
@@ -146,6 +181,7 @@ struct PackedBlock {
   std::int64_t size = 0;
   double depth = 0;
   bool whole_lines = false;  // the operand's other loops are covered too: a line of it, one iteration of the others
+  bool fixed = false;        // its other loops stand around the block
 };
 
 // The operands of the nest that computes `statement` in tiles of `tile` move to packed buffers where that pays, block by block
@@ -158,6 +194,8 @@ struct PackedNest {
   std::vector<PackedBlock> blocks;
   double row_tiles = 1;    // that use a panel of B on one thread
   std::string patch_loop;  // blocks of A's windows, each of which fits into L2; "": none
+  std::string joined;      // the loop whose iterations share vectors with j, `count` at a time; "": none
+  std::int64_t count = 1;
 };
 void pack_operands(GroupPlanner& planner, const PackedNest& nest);
 

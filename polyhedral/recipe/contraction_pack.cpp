@@ -64,6 +64,7 @@ class Packing {
         dims_(dimensions(operand)),
         plain_(std::count(dims_.begin(), dims_.end(), axis_) > 0) {
     const Names& k = nest.contraction.k;
+    if (axis_ == nest.contraction.j) joined_ = nest.joined;
     for (const std::string& d : dims_)
       if (d != axis_) (std::count(k.begin(), k.end(), d) ? inside_ : outside_).push_back(d);
   }
@@ -93,6 +94,7 @@ class Packing {
   Names dims_;
   bool plain_;
   Names outside_, inside_;
+  std::string joined_;  // the other loop of the panel's columns
   std::string copy_;
   bool lines_ = false;  // one block of lines at a time
   std::string at_;      // the loop whose iterations copy their own part; "": the whole operand before the nest
@@ -103,7 +105,7 @@ class Packing {
   const PackedBlock* block() const {
     if (!plain_) return nullptr;
     for (const PackedBlock& b : nest_.blocks)
-      if (b.axis == axis_ && (walked_outside() == 0 || b.whole_lines) &&
+      if (b.axis == axis_ && (walked_outside() == 0 || b.whole_lines || b.fixed) &&
           static_cast<double>(b.size) * b.depth * static_cast<double>(size_bytes(operand_.type)) <= block_bytes())
         return &b;
     return nullptr;
@@ -133,7 +135,10 @@ class Packing {
 
   Step promotion() const {
     ArgumentMap step{{"array", arg(operand_.name)}, {"statement", arg(nest_.statement)}}, layout;
-    if (plain_) {
+    if (!joined_.empty()) {
+      layout = {{"order", arg(without(outside_, joined_) + Names{joined_, axis_} + inside_)},
+                {"inner", arg(ArgumentMap{{joined_, arg(nest_.count)}, {axis_, arg(panel_)}})}};
+    } else if (plain_) {
       layout = {{"order", arg(outside_ + Names{axis_} + inside_)}, {"inner", arg(ArgumentMap{{axis_, arg(panel_)}})}};
     } else {
       const std::int64_t stride = Model::step(operand_.args.back(), axis_).value_or(1);
@@ -176,6 +181,12 @@ class Packing {
   // The loops of the copy in the order in which it walks, and their lanes.
   void shape() {
     const bool follows = !plain_ || axis_ == dims_.back();
+    if (!joined_.empty()) {
+      planner_.attempt(make_step("interchange", {{"statement", arg(copy_)},
+                                                 {"order", arg(without(outside_, joined_) + inside_ + Names{joined_, axis_})}}),
+                       "tile", "copy " + copy_, "rows of the panel one after another");
+      return;
+    }
     if (lines_) {
       Names order;
       for (const std::string& l : without(outside_, dims_.back()) + inside_ + Names{axis_, dims_.back()})
@@ -259,7 +270,7 @@ class Packing {
 const char* columns_in_place(const GroupPlanner& planner, const PackedNest& nest) {
   const Contraction& c = nest.contraction;
   if (c.b->pad || Model::stride(c.b->args, c.j) != Model::Stride::kUnit) return "";
-  if (nest.size.prepared) return "";  // once, before any run
+  if (nest.size.prepared || !nest.joined.empty()) return "";  // once, before any run; for its columns to follow each other
   if (few_row_tiles(nest.size, nest.tile)) return "too few tiles use its columns to pay for a copy";
   const double bytes = planner.model().array_bytes(c.b->name);
   const Names names = dimensions(*c.b);
@@ -293,7 +304,7 @@ void pack_operands(GroupPlanner& planner, const PackedNest& nest) {
     if (!*why_not) return Packing(planner, nest, operand, axis, panel).run();
     planner.decline("promotion", "array " + operand.name, why_not);
   };
-  pack(*c.b, c.j, nest.tile.nr, columns_in_place(planner, nest));
+  pack(*c.b, c.j, nest.tile.nr / nest.count, columns_in_place(planner, nest));
   if (c.a->name != c.b->name) pack(*c.a, c.i, nest.tile.mr, rows_in_place(planner, nest));
 }
 

@@ -31,6 +31,9 @@ constexpr double kNearlyAsGood = 1.02;       // columns for threads, against row
 constexpr double kTall = 4;                  // rows to columns: from there on A is what threads share out
 constexpr double kFewTiles = 6;              // of rows, for which columns of B need no panels (8 x 32 tiles: equal at 64 rows)
 constexpr int kTriangleBlocks = 3;           // a thread: sizes 1 to 6 for two make equal halves but for a 21st
+constexpr double kRunOfReduction = 64;       // iterations of its innermost loop in a block that several fill: lines of A
+constexpr double kLongReduction = 16;        // iterations of a loop that compilers leave a loop
+constexpr std::int64_t kRunBytes = 2048;     // of a row, for processors to fetch it ahead
 constexpr std::int64_t kWideBlock = 8;       // panels that pay for A's way from L3
 
 double read_bytes_per_us(const CpuMachine& cpu, std::size_t level, double otherwise) {
@@ -68,6 +71,9 @@ class Walking {
       if (!walk_.along_rows && size_.i > 1.5 * static_cast<double>(most)) walk_.rows = most;
     } else if (k * size_.n * bytes_ > 0.5 * l2_) {
       walk_.thread_block = shared_block(size_.i, most, tile_.mr, threads_);
+    } else if (k * size_.n * bytes_ <= first_cache()) {
+      // All panels of B stay there: rows of A, if they do not stay in L2, are met by all of them at once.
+      walk_.along_rows = walk_.k_block == 0 && rows_ * k * bytes_ > l2_;
     }
     return walk_;
   }
@@ -164,9 +170,11 @@ class Walking {
     return (tiles(size_.m, tile_.mr) - 1) * size_.k * size_.n * bytes_ / read_bytes_per_us(cpu_, 1, kL2GbS);
   }
 
+  double first_cache() const { return static_cast<double>(cpu_.caches.empty() ? 32768 : cpu_.caches[0].size_bytes); }
+
   // Rows of a panel of B that fill L1: the row tiles that meet them follow at once.
   std::int64_t in_first_cache() const {
-    const double l1 = static_cast<double>(cpu_.caches.empty() ? 32768 : cpu_.caches[0].size_bytes);
+    const double l1 = first_cache();
     return std::max<std::int64_t>(64,
                                   static_cast<std::int64_t>(4 * l1 / 3 / (static_cast<double>(tile_.nr) * bytes_)) / 64 * 64);
   }
@@ -177,6 +185,38 @@ class Walking {
 ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
                             const ContractionTile& tile, double row_bytes, int threads) {
   return Walking(cpu, element_bytes, size, tile, row_bytes, threads).run();
+}
+
+void order_reduction(Contraction& c, const std::function<double(const std::string& loop)>& extent) {
+  auto last = std::find_if(c.k.begin(), c.k.end(), [&](const std::string& k) {
+    return extent(k) >= kLongReduction && Model::stride(c.a->args, k) == Model::Stride::kUnit && walks_dimension(*c.a, k);
+  });
+  if (last == c.k.end() && extent(c.k.back()) < kLongReduction)
+    last = std::max_element(c.k.begin(), c.k.end(),
+                            [&](const std::string& a, const std::string& b) { return extent(a) < extent(b); });
+  if (last != c.k.end()) std::rotate(last, last + 1, c.k.end());
+}
+
+std::int64_t gathered_columns(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
+                              const ContractionTile& tile, double row_bytes) {
+  if (size.prepared || row_bytes < static_cast<double>(cpu.page_bytes)) return 0;
+  const double panel_bytes = size.k * static_cast<double>(tile.nr * element_bytes);
+  const std::int64_t near = static_cast<std::int64_t>(static_cast<double>(second_cache_bytes(cpu)) / 4 / panel_bytes);
+  const std::int64_t panels = std::min(kRunBytes / (tile.nr * element_bytes), near);
+  return panels < 2 || size.j < static_cast<double>(2 * panels * tile.nr) ? 0 : panels * tile.nr;
+}
+
+std::vector<std::int64_t> reduction_blocks(const std::vector<double>& extents, std::int64_t block) {
+  std::vector<std::int64_t> sizes(extents.size(), 0);
+  double rest = static_cast<double>(block);
+  for (std::size_t k = extents.size(); block > 0 && k-- > 0;) {
+    bool more = false;
+    for (std::size_t outer = 0; outer < k; ++outer) more = more || extents[outer] > 1;
+    const double size = std::min(extents[k], std::max(std::ceil(more ? std::min(rest, kRunOfReduction) : rest), 1.0));
+    rest = std::max(rest / size, 1.0);
+    if (size < extents[k]) sizes[k] = static_cast<std::int64_t>(size);
+  }
+  return sizes;
 }
 
 bool few_row_tiles(const ContractionSize& size, const ContractionTile& tile) {

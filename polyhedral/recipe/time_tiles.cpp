@@ -227,6 +227,9 @@ std::vector<Step> wavefront_steps(const std::string& statement, const std::vecto
 
 void plan_time_tiles(GroupPlanner& planner) {
   for_each_nest(planner, [&](const TreePtr& loop) {
+    const std::vector<int> all = statements_of(loop);
+    const auto copies = [&](int s) { return planner.schedule().statement(s).kind == StatementKind::kCopy; };
+    if (std::any_of(all.begin(), all.end(), copies)) return;  // into a panel: no step of time
     std::optional<TimeParts> parts = TimeParts::of(loop);
     if (parts && parts->depth() >= 2) TimeTiles(planner, std::move(*parts)).run();
   });

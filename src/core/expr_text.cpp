@@ -140,7 +140,10 @@ std::string print(const ExprPtr& e, Level outer) {
     case Op::kReduce: return reduction_text(*e);
     case Op::kCast: return "cast(" + to_text(e->type) + ", " + print(e->args[0], kOr) + ")";
     case Op::kLaneReduce: return "lane_" + to_text(e->reduce_kind) + "(" + print(e->args[0], kOr) + ")";
-    case Op::kExtract: return "lane(" + print(e->args[0], kOr) + ", " + std::to_string(e->int_value) + ")";
+    case Op::kExtract:
+      if (e->args.size() > 1) return "concat(" + list(e->args) + ")";
+      return (e->lanes > 1 ? "lanes" + std::to_string(e->lanes) : "lane") + "(" + print(e->args[0], kOr) + ", " +
+             std::to_string(e->int_value) + ")";
     case Op::kIota:
     case Op::kSplat: return std::string(spelling(e->op).text) + std::to_string(e->lanes) + "(" + list(e->args) + ")";
     default: break;

@@ -104,6 +104,10 @@ void Compiler::compute(const ExprPtr& e, int dst) {
       move.scalar = 1;
       return;
     }
+    case Op::kExtract:
+      if (e->args.size() < 2) break;
+      expr_to(e->args[0], dst);
+      return expr_to(e->args[1], dst + e->args[0]->lanes);
     default: break;
   }
   operation(e, dst);

@@ -357,6 +357,39 @@ TEST(ScheduleProgram, SmallerResultsAreTurnedInsteadOfOperands) {
             std::string::npos);
 }
 
+// Rows of 24 elements fill a vector of 16 and a half: two of them, of another loop of the same operand, fill three. Rows of the
+// tile are those that follow each other in the result.
+TEST(ScheduleProgram, ShortRowsShareVectors) {
+  const std::string text = scheduled_on_two(einsum_of("bged,cafg->fedcba", "[20, 24, 20, 24]", "[20, 24, 20, 24]"));
+  EXPECT_NE(text.find("for c in 2 * cr..2 * cr + 2 vector(16)"), std::string::npos) << text;
+  EXPECT_NE(text.find("allocate c.tile"), std::string::npos) << text;
+  EXPECT_LT(text.find("for cr in"), text.find("for br in")) << text;
+  // Whole vectors need no other row.
+  const std::string whole = scheduled_on_two(einsum_of("bged,cafg->fedcba", "[20, 24, 20, 24]", "[20, 32, 20, 24]"));
+  EXPECT_EQ(whole.find("for c in 2 * cr"), std::string::npos) << whole;
+}
+
+// A sum over two loops: the one along A's lines is innermost, blocks of both are met by all tiles while they are near.
+TEST(ScheduleProgram, BlocksOfTwoLoopsOfAReduction) {
+  const std::string text = scheduled_on_two(einsum_of("dca,cbd->ba", "[384, 376, 384]", "[376, 376, 384]"));
+  EXPECT_LT(text.find("for ct in"), text.find("for dt in")) << text;
+  EXPECT_NE(text.find("tile of d, 64"), std::string::npos) << text;
+  EXPECT_EQ(text.find("y.packed"), std::string::npos) << text;
+}
+
+// B fits into L2 and A does not: a tile's rows meet all columns at once, and A is fetched once.
+TEST(ScheduleProgram, TallOperandsPassOnce) {
+  const std::string text = scheduled_on_two(einsum_of("ae,dcbe->dcba", "[96, 96]", "[84, 84, 84, 96]"));
+  EXPECT_LT(text.find("for dcbr in"), text.find("for ar in")) << text;
+}
+
+// Rows of B lie pages apart: panels are copied eight at a time, just before use, with an outer loop fixed.
+TEST(ScheduleProgram, PanelsOfAnOuterLoopArePackedTogether) {
+  const std::string text = scheduled_on_two(einsum_of("ce,deba->dcba", "[84, 96]", "[84, 96, 84, 96]"));
+  EXPECT_EQ(text.find("y.packed"), std::string::npos) << text;
+  EXPECT_LT(text.find("for bat in"), text.find("y.tile.copy")) << text;
+}
+
 // Bias and activation run on the register tile: the sum has no array of its own, y is written once.
 TEST(ScheduleProgram, EpilogueRunsInTheTile) {
   const Program p = program_of(R"({"facet": 1, "name": "mm", "tensors": {"a": {"dtype": "f32", "shape": [100, 200]},

@@ -220,8 +220,14 @@ class Evaluator {
         return v;
       }
       case Op::kExtract: {
-        const Value v = eval(e->args[0]);
-        return Value{{v.real[static_cast<std::size_t>(e->int_value)]}, {v.integer[static_cast<std::size_t>(e->int_value)]}};
+        Value v = eval(e->args[0]);
+        if (e->args.size() > 1) {
+          const Value w = eval(e->args[1]);
+          v.real.insert(v.real.end(), w.real.begin(), w.real.end());
+          v.integer.insert(v.integer.end(), w.integer.begin(), w.integer.end());
+        }
+        const auto from = e->int_value, to = from + e->lanes;
+        return Value{{v.real.begin() + from, v.real.begin() + to}, {v.integer.begin() + from, v.integer.begin() + to}};
       }
       case Op::kLaneReduce: return lane_reduce(*e);
       default: break;

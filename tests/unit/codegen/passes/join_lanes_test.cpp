@@ -1,0 +1,83 @@
+// Vector loops directly inside each other are one, and what they leave in parts is stored in whole vectors.
+#include <gmock/gmock.h>
+
+#include "unit/codegen/passes/trees.hpp"
+
+namespace facet::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::int64_t kRow = 24;
+
+// y[d, r, a] = sum over k of p[d / 2, k, d mod 2, a] * b[r, k] in tiles of 2 d; stored in parts of 8. The last dimension of p
+// has `room` more elements than the loop walks.
+LoopProgram tiles(std::int64_t room = 0) {
+  const ExprPtr d = ix("d"), r = ix("r"), a = ix("a"), first = mul(idx(2), ix("dr"));
+  const std::vector<ExprPtr> place{r, sub(d, first), a};
+  const auto lanes = [&](LoopPtr s, LoopKind outer, int width) {
+    const LoopPtr inner = loop("a", idx(0), idx(kRow), {std::move(s)}, LoopKind::kVector, width);
+    return loop("d", first, add(first, idx(2)), {inner}, outer, outer == LoopKind::kVector ? width : 0);
+  };
+  const auto rows = [&](LoopPtr s) { return loop("r", idx(0), idx(4), {std::move(s)}, LoopKind::kUnroll); };
+  const ExprPtr term = mul(rd("p", {ix("dr"), ix("k"), sub(d, first), a}), rd("b", {r, ix("k")}));
+  const LoopPtr init = rows(lanes(put("t", place, f32(0)), LoopKind::kVector, 16));
+  const LoopPtr sums = loop("k", idx(0), idx(3), {rows(lanes(update("t", place, term), LoopKind::kVector, 16))});
+  const LoopPtr store = rows(lanes(put("y", {d, r, a}, rd("t", place)), LoopKind::kUnroll, 8));
+  return program({},
+                 {array("p", {idx(3), idx(3), idx(2), idx(kRow + room)}), array("b", {idx(4), idx(3)}),
+                  array("y", {idx(6), idx(4), idx(kRow)}, BufferRole::kOutput)},
+                 {loop("dr", idx(0), idx(3), {local("t", {idx(4), idx(2), idx(kRow)}), init, sums, store})});
+}
+
+TEST(JoinLanes, VectorsGoOnFromRowToRow) {
+  const LoopProgram before = tiles(), after = lowered(before);
+  expect_same(before, after, {});
+  const std::string text = to_text(after);
+  EXPECT_THAT(text, Not(HasSubstr("active")));  // no vector is masked
+  EXPECT_THAT(text, Not(HasSubstr("allocate")));
+  EXPECT_THAT(text, HasSubstr("concat("));
+  std::map<int, int> stores;  // by lanes
+  passes::walk_nodes(after.kernels[0].body, [&](const LoopPtr& n) {
+    if (const Store* s = passes::as<Store>(n)) ++stores[s->lanes];
+  });
+  EXPECT_EQ(stores, (std::map<int, int>{{16, 12}})) << text;
+}
+
+// Rows of the operand that do not follow each other: the outer loop is unrolled.
+TEST(JoinLanes, RowsApartStayApart) {
+  PassLog log;
+  const LoopProgram before = tiles(8), after = lowered(before, &log);
+  expect_same(before, after, {});
+  EXPECT_TRUE(refused(log, "lanes"));
+}
+
+// Parts that begin in the middle of a vector of the array, or that meet, stay as they are.
+TEST(WholeLines, OnlyWhereAVectorBegins) {
+  for (const std::int64_t from : {0, 8, 4}) {
+    LoopProgram before = program({}, {array("x", {idx(64)}), array("y", {idx(64)}, BufferRole::kOutput)}, {});
+    const auto part = [&](const std::string& j, std::int64_t at) {
+      return loop(j, idx(0), idx(8),
+                  {put("y", {add(mul(idx(32), ix("i")), add(idx(from + at), ix(j)))}, rd("t", {add(idx(at), ix(j))}))},
+                  LoopKind::kVector, 8);
+    };
+    before.kernels[0].body = {
+        loop("i", idx(0), idx(2),
+             {local("t", {idx(16)}),
+              loop("l", idx(0), idx(16), {put("t", {ix("l")}, rd("x", {add(mul(idx(32), ix("i")), ix("l"))}))},
+                   LoopKind::kVector, 16),
+              part("j", 0), part("m", 8)})};
+    const LoopProgram after = lowered(before);
+    expect_same(before, after, {});
+    int halves = 0;
+    passes::walk_nodes(after.kernels[0].body, [&](const LoopPtr& n) {
+      const Store* s = passes::as<Store>(n);
+      halves += s && s->lanes == 8;
+    });
+    EXPECT_EQ(halves, from == 0 ? 0 : 2) << to_text(after);
+  }
+}
+
+}  // namespace
+}  // namespace facet::test

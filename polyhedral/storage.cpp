@@ -224,6 +224,23 @@ std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next) {
   return std::nullopt;
 }
 
+std::optional<std::pair<std::string, double>> too_large_for_stack(const Schedule& before, const Schedule& next) {
+  constexpr double kMostStack = 4 << 20;  // bytes: half of a thread's by default
+  SymbolValues largest;
+  for (const Symbol& s : next.scop->symbols) largest[s.name] = s.max;
+  for (const StorageMap& m : next.storage) {
+    if (m.space != MemorySpace::kStack && m.space != MemorySpace::kRegister) continue;
+    const bool known = std::any_of(before.storage.begin(), before.storage.end(),
+                                   [&](const StorageMap& b) { return b.buffer == m.buffer && b.space == m.space; });
+    if (known) continue;
+    double bytes = static_cast<double>(size_bytes(next.scop->arrays.at(m.array).dtype));
+    for (std::size_t d = 0; d < m.sizes.size(); ++d)
+      bytes *= static_cast<double>(m.folded(d) > 0 ? m.folded(d) : evaluate_index(m.sizes[d], largest));
+    if (bytes > kMostStack) return std::pair(m.array, bytes);
+  }
+  return std::nullopt;
+}
+
 bool keeps_flows(const Schedule& schedule, const std::string& array, int at) {
   return std::none_of(schedule.dependences->begin(), schedule.dependences->end(), [&](const Dependence& d) {
     return d.array == array && (d.kind == DependenceKind::kFlow || d.kind == DependenceKind::kReduction) &&

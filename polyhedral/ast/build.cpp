@@ -25,6 +25,7 @@ class Builder {
  public:
   explicit Builder(const Schedule& schedule) : schedule_(schedule) {
     for (int s = 0; s < schedule.statement_count(); ++s) by_id_[statement_id(schedule.statement(s).name)] = s;
+    for (const Symbol& s : schedule.scop->symbols) used_names_.insert(s.name);  // a loop of that name would hide it
   }
 
   ScannedKernel run() {

@@ -2,6 +2,7 @@
 #include "polyhedral/isl/points.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace facet {
 
@@ -58,6 +59,21 @@ std::vector<std::pair<isl::set, isl::aff>> pieces_of(const isl::pw_aff& f) {
   std::vector<std::pair<isl::set, isl::aff>> pieces;
   if (isl_pw_aff_foreach_piece(f.get(), add_piece, &pieces) != isl_stat_ok) isl::exception::throw_last_error(isl_context());
   return pieces;
+}
+
+double largest_number(const isl::pw_aff& f) {
+  double most = 0;
+  const auto meet = [&](isl_val* value) {
+    most = std::max(most, std::abs(isl_val_get_d(value)));
+    isl_val_free(value);
+  };
+  for (const auto& [set, aff] : pieces_of(f)) {
+    meet(isl_aff_get_constant_val(aff.get()));
+    for (const isl_dim_type type : {isl_dim_param, isl_dim_in})
+      for (int d = 0; d < static_cast<int>(isl_aff_dim(aff.get(), type)); ++d)
+        meet(isl_aff_get_coefficient_val(aff.get(), type, d));
+  }
+  return most;
 }
 
 bool contains_point(const isl::set& set, const std::vector<std::int64_t>& point) {

@@ -63,6 +63,8 @@ class Candidates {
     if (kind == "text" && name == "reduction")
       return texts(step_.verb == "map_gpu" ? Names{"atomic"} : Names{"clause", "atomic"});
     if (kind == "text" && name == "fusion") return texts({"balanced", "maximal", "minimal"});
+    if (kind == "names" && slot_.position >= 0) return {arg(new_name())};
+    if (slot_.position >= 0) return {};
     if (!p->required) return {Argument{Hole{}}};  // names, layouts: as the step itself would choose
     return {};
   }
@@ -72,6 +74,22 @@ class Candidates {
     std::vector<Argument> out;
     for (const std::string& n : names) out.push_back(arg(n));
     return out;
+  }
+
+  // After the loop at the same place of the list.
+  std::string new_name() const {
+    const Names used = list_of(step_, slot_.argument), of = list_of(step_, "loops");
+    const auto taken = [&](const std::string& n) {
+      const std::vector<Symbol>& symbols = schedule_.scop->symbols;
+      return std::count(used.begin(), used.end(), n) > 0 ||
+             std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& s) { return s.name == n; }) ||
+             (statement_ >= 0 && find_loop(schedule_.tree, statement_, n));
+    };
+    const std::size_t at = static_cast<std::size_t>(slot_.position);
+    const std::string base = (at < of.size() ? of[at] : "c") + "t";
+    std::string name = base;
+    for (int i = 2; taken(name); ++i) name = base + std::to_string(i);
+    return name;
   }
 
   Names statements() const {

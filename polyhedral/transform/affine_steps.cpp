@@ -5,6 +5,7 @@
 //     reverse  f := -f                                                                    (runs the loop backwards)
 //
 // Source: Wolfe, Loop skewing: the wavefront method revisited, IJPP 1986; Kelly and Pugh, A unifying framework, 1993.
+#include "polyhedral/isl/points.hpp"
 #include "polyhedral/transform/transform.hpp"
 
 namespace facet {
@@ -17,11 +18,13 @@ Schedule with_loop(const Schedule& schedule, const TreePtr& old_loop, Tree loop)
   return next;
 }
 
+constexpr double kLargestNumber = 1e9;  // times sizes below 2^31 it fits 64 bits
+
 Schedule skew(const Schedule& schedule, Arguments& args) {
   const int s = args.statement();
   const TreePtr loop = args.loop(s, args.text("loop"));
   const TreePtr by = args.loop(s, args.text("by"));
-  const std::int64_t factor = args.integer("factor", 1, -1000);
+  const std::int64_t factor = args.integer("factor", 1, -1000, 1000);
   if (args.problem() || !loop || !by) return schedule;
   if (loop->id == by->id) {
     args.refuse("a loop cannot be skewed by itself");
@@ -35,6 +38,11 @@ Schedule skew(const Schedule& schedule, Arguments& args) {
       return schedule;
     }
     f = f.add(multiply(g->second, factor));
+    if (largest_number(f) > kLargestNumber) {
+      args.refuse("loop '" + args.text("loop") + "' would count too far for 64 bits",
+                  {"skew fewer times, or by a smaller factor"});
+      return schedule;
+    }
   }
   return with_loop(schedule, loop, std::move(changed));
 }

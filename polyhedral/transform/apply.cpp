@@ -2,6 +2,7 @@
 #include "polyhedral/transform/apply.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "facet/nearest.hpp"
 #include "polyhedral/storage.hpp"
@@ -22,6 +23,16 @@ StepOutcome refused_at(Diagnostic d, const Step& step) {
 
 }  // namespace
 
+namespace {
+
+std::string megabytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", bytes / 1e6);
+  return text;
+}
+
+}  // namespace
+
 StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget& budget) {
   const Transform* t = find_transform(step.verb);
   if (!t) {
@@ -31,6 +42,9 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
   }
   if (std::optional<Diagnostic> d = check_arguments(t->parameters, step)) return refused(*d);
   Arguments args(schedule, step);
+  for (const Parameter& p : t->parameters)
+    if (std::string(p.kind) == "name" || std::string(p.kind) == "names") args.check_names(p.name);
+  if (args.problem()) return refused(*args.problem());
   Schedule next;
   const Result<Done> ran = guarded("step " + step.verb, budget, [&] {
     next = t->apply(schedule, args);
@@ -47,6 +61,11 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
   if (unboxed)
     return refused(diagnose(Code::kStepPrecondition, step.place,
                             {step.verb, "the promoted part of '" + *unboxed + "' would have no constant size"}));
+  if (const auto large = too_large_for_stack(schedule, next))
+    return refused(diagnose(Code::kStepPrecondition, step.place,
+                            {step.verb, "the part of '" + large->first + "' may need " + megabytes(large->second) +
+                                            " MB of each thread's stack at the largest sizes"},
+                            {"smaller tiles, smaller `max` of symbols, or promote with \"memory\": \"l2\""}));
   std::optional<Violation> violation;
   const Result<Done> judged = guarded("legality of " + step.verb, budget, [&] {
     // A step that adds dependences has them judged with all statements where they were.

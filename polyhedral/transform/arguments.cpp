@@ -1,5 +1,6 @@
 // Checked access to a step's arguments.
 #include <algorithm>
+#include <set>
 
 #include "facet/nearest.hpp"
 #include "polyhedral/transform/transform.hpp"
@@ -20,6 +21,12 @@ std::string join(const std::vector<std::string>& items) {
   std::string text;
   for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
   return text.empty() ? "none" : text;
+}
+
+bool is_word(const std::string& text) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !text.empty() && letter(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 }  // namespace
@@ -50,12 +57,13 @@ bool Arguments::truth(const std::string& name, bool otherwise) {
   return otherwise;
 }
 
-std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise, std::int64_t lowest) {
+std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise, std::int64_t lowest, std::int64_t highest) {
   const auto it = step_.arguments.find(name);
   if (it == step_.arguments.end()) return otherwise;
   const auto* i = std::get_if<std::int64_t>(&it->second.value);
-  if (i && *i >= lowest) return *i;
-  bad(name, "an integer from " + std::to_string(lowest), describe(it->second));
+  if (i && *i >= lowest && *i <= highest) return *i;
+  bad(name, i && *i > highest ? "an integer up to " + std::to_string(highest) : "an integer from " + std::to_string(lowest),
+      describe(it->second));
   return otherwise;
 }
 
@@ -70,8 +78,9 @@ std::vector<std::int64_t> Arguments::integers(const std::string& name, std::int6
   }
   for (const Argument& a : *items) {
     const auto* i = std::get_if<std::int64_t>(&a.value);
-    if (!i || *i < lowest) {
-      bad(name, "integers from " + std::to_string(lowest), describe(a));
+    if (!i || *i < lowest || *i > kHighest) {
+      bad(name, i && *i > kHighest ? "integers up to " + std::to_string(kHighest) : "integers from " + std::to_string(lowest),
+          describe(a));
       return {};
     }
     list.push_back(*i);
@@ -116,6 +125,24 @@ int Arguments::statement(const std::string& name) {
   place.pointer += "/" + name;
   complain(diagnose(Code::kUnknownStatement, place, {wanted, schedule_.scop->name}, {"statements: " + join(known)}));
   return -1;
+}
+
+void Arguments::check_names(const std::string& name) {
+  const auto it = step_.arguments.find(name);
+  if (it == step_.arguments.end()) return;
+  const std::vector<std::string> all =
+      std::holds_alternative<ArgumentList>(it->second.value) ? texts(name) : std::vector{text(name)};
+  std::set<std::string> seen;
+  for (const std::string& n : all) {
+    if (problem_) return;
+    const std::vector<Symbol>& symbols = schedule_.scop->symbols;
+    if (!is_word(n))
+      bad(name, "letters, digits and _, a letter first", "\"" + n + "\"");
+    else if (!seen.insert(n).second)
+      refuse("two loops would be called '" + n + "'", {"give each a name of its own"});
+    else if (std::any_of(symbols.begin(), symbols.end(), [&](const Symbol& s) { return s.name == n; }))
+      refuse("'" + n + "' is a symbol of the program", {"choose other `" + name + "`"});
+  }
 }
 
 std::vector<int> Arguments::statements() {

@@ -36,6 +36,19 @@ std::vector<std::string> loop_names(const Schedule& schedule, Arguments& args, i
   return names;
 }
 
+// Loop `name` is not the next one of the statement's nest, of which `rest` is left.
+void refuse_loop(const Schedule& schedule, int statement, const std::string& name, const TreePtr& rest, Arguments& args) {
+  const std::string& s = schedule.statement(statement).name;
+  const TreePtr loop = find_loop(schedule.tree, statement, name);
+  if (loop && !find_loop(rest, loop->id) && contains(loop, statement))
+    return args.refuse("loop '" + name + "' is shared by the nests already", {"name the loops inside it only"});
+  std::string inside;
+  for (const TreePtr& l : loops_around(rest, statement)) inside += (inside.empty() ? "" : ", ") + l->names.at(statement);
+  args.refuse(
+      "'" + name + "' is not the next loop of '" + s + "': " + (inside.empty() ? "no loop is" : "its loops are " + inside),
+      {"interchange or distribute it first"});
+}
+
 struct Nest {
   TreePtr tree;
   std::vector<std::string> loops;
@@ -71,9 +84,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     Tree loop;
     for (Nest& n : nests) {
       if (n.tree->kind != Tree::Kind::kLoop || n.tree->names.at(n.statement) != n.loops[d]) {
-        args.refuse("the nest of '" + schedule.statement(n.statement).name + "' has no loop '" + n.loops[d] + "' at depth " +
-                        std::to_string(d),
-                    {"interchange or distribute it first"});
+        refuse_loop(schedule, n.statement, n.loops[d], n.tree, args);
         return schedule;
       }
       if (n.tree->mark.kind == LoopKind::kMapped) {

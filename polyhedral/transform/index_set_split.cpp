@@ -179,7 +179,7 @@ std::vector<TreePtr> loops_outside(const Schedule& schedule, int statement, cons
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const int s = args.statement();
   const TreePtr loop = args.loop(s, args.text("loop"));
-  const std::int64_t number = args.integer("at", 0, -1'000'000'000'000);
+  const std::int64_t number = args.integer("at", 0, -1'000'000'000'000, 1'000'000'000'000);
   const std::string expression = args.text("expression");
   if (args.problem() || !loop) return schedule;
   if (args.has("at") == args.has("expression")) {

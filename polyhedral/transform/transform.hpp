@@ -32,15 +32,19 @@ struct Page {
 // The arguments of one step, with checked access. The first complaint is kept; getters then return defaults.
 class Arguments {
  public:
+  static constexpr std::int64_t kHighest = 1'000'000'000;
+
   Arguments(const Schedule& schedule, const Step& step) : schedule_(schedule), step_(step) {}
 
   bool has(const std::string& name) const { return step_.arguments.count(name) > 0; }
   std::string text(const std::string& name, const std::string& otherwise = "");
   bool truth(const std::string& name, bool otherwise);
-  std::int64_t integer(const std::string& name, std::int64_t otherwise, std::int64_t lowest);
+  // Numbers beyond `highest` would overflow 64 bits in the code that is generated, times the sizes that symbols allow.
+  std::int64_t integer(const std::string& name, std::int64_t otherwise, std::int64_t lowest, std::int64_t highest = kHighest);
   std::vector<std::int64_t> integers(const std::string& name, std::int64_t lowest);
   std::vector<std::string> texts(const std::string& name);
   const ArgumentMap* map(const std::string& name) const;
+  void check_names(const std::string& name);             // of new loops: words, each once, none a symbol's
   int statement(const std::string& name = "statement");  // a statement's number, -1 with a complaint
   std::vector<int> statements();                         // those of argument "statements"; a complaint names an unknown one
   std::vector<std::string> loops_for(int statement);  // of "loops", a list for all or an object statement -> list; may be empty

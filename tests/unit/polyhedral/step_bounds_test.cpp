@@ -1,0 +1,90 @@
+// What no step may ask for: names that hide others, numbers that overflow, parts that no stack holds.
+#include "tests/unit/polyhedral/program_support.hpp"
+
+namespace facet {
+namespace {
+
+// A product over symbols that are called like the loops of tiles.
+Program product() {
+  const auto matrix = [](const std::string& shape) { return R"({"dtype": "f32", "shape": )" + shape + "}"; };
+  return program_of(R"({"facet": 1, "name": "p", "symbols": {"it": {"min": 1, "max": 4096, "default": 64},
+    "jt": {"min": 1, "max": 4096, "default": 64}}, "tensors": {"A": )" +
+                    matrix(R"(["it", "jt"])") + R"(, "B": )" + matrix(R"(["jt", "it"])") + R"(, "C": )" +
+                    matrix(R"(["it", "it"])") + R"(}, "inputs": ["A", "B"],
+    "ops": [{"op": "compute", "in": ["A", "B"], "out": "C", "def": ["C[i, j] = sum[k](A[i, k] * B[k, j])"]
+}],
+    "outputs": ["C"]
+})");
+}
+
+std::string told(const std::string& step) {
+  const LegalReport r = judge(product(), step);
+  return r.legal ? "legal" : r.message;
+}
+
+TEST(StepBounds, LoopsDoNotHideSymbols) {
+  const std::string text =
+      last_kernel(loops_text(product(), R"({"do": "tile", "statement": "C", "loops": ["i", "j"], "sizes": [8, 8]})"));
+  EXPECT_NE(text.find("for it_2 in "), std::string::npos) << text;
+  EXPECT_NE(text.find("for jt_2 in "), std::string::npos) << text;
+  EXPECT_EQ(text.find("for it in "), std::string::npos) << text;
+}
+
+TEST(StepBounds, NamesAreWordsOfTheirOwn) {
+  const auto tile = [](const std::string& names) {
+    return told(R"({"do": "tile", "statement": "C", "loops": ["i", "j"], "sizes": [8, 8], "names": [)" + names + "]}");
+  };
+  EXPECT_EQ(tile(R"("a", "b")"), "legal");
+  EXPECT_NE(tile(R"("it", "b")").find("'it' is a symbol of the program"), std::string::npos) << tile(R"("it", "b")");
+  EXPECT_NE(tile(R"("a", "a")").find("two loops would be called 'a'"), std::string::npos);
+  for (const char* name : {"", "a b", "a\\nint x = boom;", "1a", "\xc3\xa9"})
+    EXPECT_NE(tile("\"" + std::string(name) + R"(", "b")").find("letters, digits and _"), std::string::npos) << name;
+}
+
+TEST(StepBounds, HolesAmongNamesAreCompleted) {
+  ScheduleOptions options;
+  Ledger ledger;
+  const Program p = product();
+  const Result<Recipe> made =
+      plan(p, recipe_of(p, R"({"do": "tile", "statement": "C", "loops": ["i", "j"], "sizes": [8, 8], "names": ["?", "?"]})"),
+           options, ledger);
+  ASSERT_TRUE(made.ok()) << to_text(made.errors());
+  EXPECT_NE(to_json(*made).find(R"("names": ["it2", "jt2"])"), std::string::npos) << to_json(*made);
+}
+
+TEST(StepBounds, NumbersBeyond64BitsAreRefused) {
+  EXPECT_NE(told(R"({"do": "shift", "statement": "C", "loop": "i", "offset": 9223372036854775807})")
+                .find("an integer up to 1000000000"),
+            std::string::npos);
+  EXPECT_NE(told(R"({"do": "skew", "statement": "C", "loop": "j", "by": "i", "factor": 1001})").find("an integer up to 1000"),
+            std::string::npos);
+  std::string steps;
+  for (int n = 0; n < 3; ++n)
+    steps += R"({"do": "skew", "statement": "C", "loop": "j", "by": "i", "factor": 1000}, )"
+             R"({"do": "skew", "statement": "C", "loop": "i", "by": "j", "factor": 1000}, )";
+  EXPECT_NE(told(steps.substr(0, steps.size() - 2)).find("too far for 64 bits"), std::string::npos);
+}
+
+TEST(StepBounds, StacksHoldSoMuch) {
+  const auto kept = [](int side, const std::string& memory) {
+    const std::string n = std::to_string(side);
+    return told(R"({"do": "tile", "statement": "C", "loops": ["i", "k"], "sizes": [)" + n + ", " + n +
+                R"(]}, {"do": "interchange", "statement": "C", "order": ["it2", "kt", "i", "k", "j"]}, )" +
+                R"({"do": "promote", "statement": "C", "array": "A", "at": "kt", "memory": ")" + memory + "\"}");
+  };
+  EXPECT_EQ(kept(512, "stack"), "legal") << kept(512, "stack");
+  EXPECT_NE(kept(3000, "stack").find("may need 36 MB of each thread's stack"), std::string::npos) << kept(3000, "stack");
+  EXPECT_EQ(kept(3000, "l2"), "legal") << kept(3000, "l2");
+}
+
+TEST(StepBounds, LoopsThatAreSharedAlreadyAreToldSo) {
+  const Program p = in_place("[\"N\", \"N\"]",
+                             "for (int t = 0; t < N; t++) { for (int i = 0; i < N; i++) A[t][i] = A[t][i] + 1.0;"
+                             " for (int i = 0; i < N; i++) A[t][i] = A[t][i] * 2.0; }");
+  const LegalReport r = judge(p, R"({"do": "fuse", "statements": ["A", "A.1"], "loops": ["t", "i"]})");
+  ASSERT_FALSE(r.legal);
+  EXPECT_NE(r.message.find("loop 't' is shared by the nests already"), std::string::npos) << r.message;
+}
+
+}  // namespace
+}  // namespace facet

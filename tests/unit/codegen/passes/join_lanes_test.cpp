@@ -53,31 +53,5 @@ TEST(JoinLanes, RowsApartStayApart) {
   EXPECT_TRUE(refused(log, "lanes"));
 }
 
-// Parts that begin in the middle of a vector of the array, or that meet, stay as they are.
-TEST(WholeLines, OnlyWhereAVectorBegins) {
-  for (const std::int64_t from : {0, 8, 4}) {
-    LoopProgram before = program({}, {array("x", {idx(64)}), array("y", {idx(64)}, BufferRole::kOutput)}, {});
-    const auto part = [&](const std::string& j, std::int64_t at) {
-      return loop(j, idx(0), idx(8),
-                  {put("y", {add(mul(idx(32), ix("i")), add(idx(from + at), ix(j)))}, rd("t", {add(idx(at), ix(j))}))},
-                  LoopKind::kVector, 8);
-    };
-    before.kernels[0].body = {
-        loop("i", idx(0), idx(2),
-             {local("t", {idx(16)}),
-              loop("l", idx(0), idx(16), {put("t", {ix("l")}, rd("x", {add(mul(idx(32), ix("i")), ix("l"))}))},
-                   LoopKind::kVector, 16),
-              part("j", 0), part("m", 8)})};
-    const LoopProgram after = lowered(before);
-    expect_same(before, after, {});
-    int halves = 0;
-    passes::walk_nodes(after.kernels[0].body, [&](const LoopPtr& n) {
-      const Store* s = passes::as<Store>(n);
-      halves += s && s->lanes == 8;
-    });
-    EXPECT_EQ(halves, from == 0 ? 0 : 2) << to_text(after);
-  }
-}
-
 }  // namespace
 }  // namespace facet::test

@@ -104,6 +104,9 @@ class Builder {
     made.body = std::move(body);
     if (loop) describe(*loop, made);
     if (apart) return end_parts(*loop, std::move(made));
+    // Without copies (inside another concurrent loop) one agent makes all updates.
+    if (loop && loop->mark.updates == SharedUpdates::kParts && !shared_updates(schedule_, *loop).empty())
+      made.kind = LoopKind::kSerial;
     const LoopPtr loop_node = make_loop(std::move(made));
     loop_ids_[loop_node.get()] = id;
     return {loop_node};

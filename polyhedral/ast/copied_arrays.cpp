@@ -39,7 +39,7 @@ int around(const Schedule& schedule, const Tree& loop) {
 
 void size(const Schedule& schedule, const Tree& loop, CopiedArray* p) {
   const Array& array = schedule.scop->arrays.at(p->array);
-  p->buffer.name = p->array + ".part";
+  p->buffer.name = p->array + ".copies";
   p->buffer.dtype = array.dtype;
   p->buffer.extents = {idx(loop.mark.parts)};
   std::int64_t bytes = size_bytes(array.dtype);

@@ -1,11 +1,11 @@
 // in_parts: the code of a parallel loop whose pieces update copies, which are combined afterwards (mark kParts).
 //
-//     for i in lower..upper          allocate A.part
-//       .. A.part[part, f(i)] op= e    for part in 0..parts parallel
-//                             -->      fill A.part[part, ..] with op's identity
-//                                      for i in the piece `part` of lower..upper  A.part[part, f(i)] op= e
+//     for i in lower..upper          allocate A.copies
+//       .. A.copies[part, f(i)] op= e    for part in 0..parts parallel
+//                             -->      fill A.copies[part, ..] with op's identity
+//                                      for i in the piece `part` of lower..upper  A.copies[part, f(i)] op= e
 //                                    for part in 0..parts
-//                                      A[..] op= A.part[part, ..]
+//                                      A[..] op= A.copies[part, ..]
 //
 // Filled and combined are the elements that the loop updates and no others: what else lies in the box around them may have no
 // value yet. The order of the pieces, and so the rounding of a sum, is the recipe's, whatever the number of threads.

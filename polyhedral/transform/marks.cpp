@@ -133,8 +133,8 @@ const Transform kParallelize = {
     {"for i  S(i)\nfor i  A[f(i)] += e(i)",
      "#pragma omp parallel for\nfor i  S(i)\n"
      "// \"reduction\": \"clause\", \"parts\": 8\n"
-     "#pragma omp parallel for\nfor r in 0..8 { A.part[r] = 0; for i in piece r  A.part[r, f(i)] += e(i) }\n"
-     "for r in 0..8  A += A.part[r]\n"
+     "#pragma omp parallel for\nfor r in 0..8 { A.copies[r] = 0; for i in piece r  A.copies[r, f(i)] += e(i) }\n"
+     "for r in 0..8  A += A.copies[r]\n"
      "// \"reduction\": \"atomic\"\n"
      "#pragma omp parallel for\nfor i  atomic A[f(i)] += e(i)",
      "parallel (Halide, TVM), `reduction` clause and `atomic` (OpenMP); `rfactor` is the same as a rewrite, with a dimension "

@@ -38,13 +38,13 @@ void is_said(const Program& p, const std::string& steps, const std::string& what
 
 TEST(SharedUpdates, PiecesUpdateCopies) {
   EXPECT_EQ(kernel_loops(updates(kTotal), loop(kClause))
-                .rfind(R"(  allocate s.part: i64[4, 1] strides [8, 1] stack
+                .rfind(R"(  allocate s.copies: i64[4, 1] strides [8, 1] stack
   for part in 0..4 parallel
-    s.part[part, 0] = 0
+    s.copies[part, 0] = 0
     for i in (N + 3) / 4 * part..min(N, (N + 3) / 4 * part + (N + 3) / 4)
-      s.part[part, 0] sum= A[i, 0]
+      s.copies[part, 0] sum= A[i, 0]
   for part in 0..4
-    s[0] sum= s.part[part, 0]
+    s[0] sum= s.copies[part, 0]
 )",
                        0),
             0U)
@@ -56,9 +56,9 @@ TEST(SharedUpdates, RowsOfSymbolicLengthAreWorkspace) {
   const Result<Scheduled> made = schedule_program(updates(kColumns), recipe_of(updates(kColumns), loop(kClause)), {});
   ASSERT_TRUE(made.ok()) << to_text(made.errors());
   const std::string text = last_kernel(to_text(made->loops));
-  EXPECT_NE(text.find("for part_c0 in 0..N\n      s.part[part, part_c0] = 0"), std::string::npos) << text;
-  EXPECT_NE(text.find("for part_c0 in 0..N\n      s[part_c0] sum= s.part[part, part_c0]"), std::string::npos) << text;
-  const Buffer* copies = made->loops.find_buffer("s.part");
+  EXPECT_NE(text.find("for part_c0 in 0..N\n      s.copies[part, part_c0] = 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("for part_c0 in 0..N\n      s[part_c0] sum= s.copies[part, part_c0]"), std::string::npos) << text;
+  const Buffer* copies = made->loops.find_buffer("s.copies");
   ASSERT_NE(copies, nullptr);
   EXPECT_EQ(copies->role, BufferRole::kWorkspace);
   EXPECT_EQ(to_text(copies->extents[1]), "N");

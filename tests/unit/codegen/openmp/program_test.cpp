@@ -153,7 +153,7 @@ TEST(Programs, ParallelLoops) {
     const Result<Module> made = print_openmp(nest(std::move(upper)));
     return made ? made->source.text : "";
   };
-  EXPECT_THAT(text(idx_sub(idx(8), index("i"))), HasSubstr("dynamic) firstprivate(y)\n  for (int64_t i = 0;"));
+  EXPECT_THAT(text(idx_sub(idx(8), index("i"))), HasSubstr("dynamic) firstprivate(y)\n#endif\n  for (int64_t i = 0;"));
   // A triangle of tiles is cut by the array's end; a tile is as long as any but the last.
   EXPECT_THAT(text(idx_min(idx_add(index("i"), idx_floordiv(index("i"), 2)), index("N"))), HasSubstr("schedule(dynamic)"));
   const Result<Module> tiles = print_openmp(

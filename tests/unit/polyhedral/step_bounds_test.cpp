@@ -10,11 +10,9 @@ Program product() {
   return program_of(R"({"facet": 1, "name": "p", "symbols": {"it": {"min": 1, "max": 4096, "default": 64},
     "jt": {"min": 1, "max": 4096, "default": 64}}, "tensors": {"A": )" +
                     matrix(R"(["it", "jt"])") + R"(, "B": )" + matrix(R"(["jt", "it"])") + R"(, "C": )" +
-                    matrix(R"(["it", "it"])") + R"(}, "inputs": ["A", "B"],
-    "ops": [{"op": "compute", "in": ["A", "B"], "out": "C", "def": ["C[i, j] = sum[k](A[i, k] * B[k, j])"]
-}],
-    "outputs": ["C"]
-})");
+                    matrix(R"(["it", "it"])") + R"J(}, "inputs": ["A", "B"],
+    "ops": [{"op": "compute", "in": ["A", "B"], "out": "C", "def": ["C[i, j] = sum[k](A[i, k] * B[k, j])"]}],
+    "outputs": ["C"]})J");
 }
 
 std::string told(const std::string& step) {

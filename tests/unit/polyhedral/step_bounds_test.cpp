@@ -16,8 +16,9 @@ Program product() {
 }
 
 std::string told(const std::string& step) {
-  const LegalReport r = judge(product(), step);
-  return r.legal ? "legal" : r.message;
+  const Program p = product();
+  const Result<LegalReport> r = check_recipe(p, recipe_of(p, step), ScheduleOptions{});
+  return !r ? to_text(r.errors()) : r->legal ? "legal" : r->message;
 }
 
 TEST(StepBounds, LoopsDoNotHideSymbols) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "facet/expr_facts.hpp"
 #include "polyhedral/affine.hpp"
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/check_recipe.hpp"
@@ -109,14 +110,31 @@ class Viewer {
     return rest;
   }
 
+  // Arrays of which a part of the value, but not all of it, makes something index by index.
   std::vector<std::string> inputs(const Statement& st) const {
     std::vector<std::string> list;
-    for (const Access& a : st.reads) {
-      bool written = false;
-      for (int s = 0; s < schedule_.statement_count(); ++s) written = written || schedule_.statement(s).target == a.array;
-      if (!written && st.value->op != Op::kRead && !std::count(list.begin(), list.end(), a.array)) list.push_back(a.array);
-    }
+    const auto plain = [](const Expr& r) {
+      return !r.pad && std::all_of(r.args.begin(), r.args.end(), [](const ExprPtr& e) { return e->op == Op::kIndex; });
+    };
+    walk(st.value, [&](const Expr& whole) {
+      for (const ExprPtr& part : whole.args) {
+        if (whole.op == Op::kRead || part->op == Op::kRead) continue;
+        walk(part, [&](const Expr& r) {
+          if (r.op != Op::kRead || !plain(r) || std::count(list.begin(), list.end(), r.name)) return;
+          const bool own = std::none_of(st.iterators.begin(), st.iterators.end(), [&](const std::string& i) {
+            return mentions_index(part, i) && !mentions_index(r.args, i);
+          });
+          if (own && !is_written(r.name)) list.push_back(r.name);
+        });
+      }
+    });
     return list;
+  }
+
+  bool is_written(const std::string& array) const {
+    for (int s = 0; s < schedule_.statement_count(); ++s)
+      if (schedule_.statement(s).target == array) return true;
+    return false;
   }
 
   TrialArray array(const Array& a) const {

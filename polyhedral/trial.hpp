@@ -39,7 +39,7 @@ struct TrialStatement {
   bool update = false;
   std::vector<std::string> reduced;  // of an update whose target has plain subscripts: the iterators that are not among them
   bool adds_terms = false;           // an update that adds a sum or difference
-  std::vector<std::string> inputs;   // what it reads in a larger expression and the group does not write
+  std::vector<std::string> inputs;   // arrays that `precompute` may take
   bool stores_rows = false;          // its innermost loop walks the target's last dimension alone
 };
 

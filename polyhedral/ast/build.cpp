@@ -116,15 +116,17 @@ class Builder {
   bool begin_parts(const Tree& loop) {
     std::vector<CopiedArray> parts = copied_arrays(schedule_, loop);
     if (parts.empty()) return false;
-    parts_ = std::move(parts);
-    for (CopiedArray& p : parts_) p.buffer.name = unique_name(p.buffer.name);  // for the rest of the kernel
-    part_ = unique_name("part");
-    part_outer_.clear();
-    const int s = *parts_[0].updates.begin();
+    const int s = *parts[0].updates.begin();
+    std::vector<ExprPtr> outer;
     for (const TreePtr& l : loops_around(schedule_.tree, s)) {
       if (l->id == loop.id) break;
-      part_outer_.push_back(loop_value(*l, s));
+      outer.push_back(outer_value(*l, s));
+      if (!outer.back()) return false;
     }
+    parts_ = std::move(parts);
+    part_outer_ = std::move(outer);
+    for (CopiedArray& p : parts_) p.buffer.name = unique_name(p.buffer.name);  // for the rest of the kernel
+    part_ = unique_name("part");
     return true;
   }
 
@@ -267,6 +269,22 @@ class Builder {
     }
     slow.insert(slow.end(), fast.begin(), fast.end());
     return slow;
+  }
+
+  // The value of a loop around, outside of any statement: of one that isl removed, because it runs once in the loops around it,
+  // what it has beyond one of these; null where that is no number.
+  ExprPtr outer_value(const Tree& loop, int s) const {
+    if (const auto it = loop_values_.find(loop.id); it != loop_values_.end()) return it->second;
+    const isl::set& domain = schedule_.statement(s).domain;
+    const isl::pw_aff& member = loop.member.at(s);
+    if (const auto [low, high] = value_range(member, domain, {}); low == high) return idx(low);
+    for (const TreePtr& l : loops_around(schedule_.tree, s)) {
+      const auto known = loop_values_.find(l->id);
+      if (known == loop_values_.end()) continue;
+      const auto [low, high] = value_range(member.sub(l->member.at(s)), domain, {});
+      if (low == high) return idx_add(known->second, idx(low));
+    }
+    return nullptr;
   }
 
   // The loop's iterator; of a loop that isl removed because it runs once, its value.

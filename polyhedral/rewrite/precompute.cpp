@@ -105,6 +105,8 @@ class Precompute {
     Array a = old_.arrays.at(array_);
     a.name = target_;
     a.dtype = part_->type;
+    a.declared.clear();  // memory of its own, laid out as it is subscripted
+    a.joined.clear();
     a.external = a.constant = a.live_out = a.in_place = false;
     scop_->arrays[target_] = std::move(a);
   }

@@ -157,7 +157,10 @@ class Rfactor {
     a.extents.insert(a.extents.begin(), parts_);
     scop_->arrays[partial_] = std::move(a);
     part_name_ = "r";
-    while (std::count(s().iterators.begin(), s().iterators.end(), part_name_)) part_name_ += "r";
+    const auto is_symbol = [&](const Symbol& x) { return x.name == part_name_; };
+    while (std::count(s().iterators.begin(), s().iterators.end(), part_name_) ||
+           std::any_of(old_.symbols.begin(), old_.symbols.end(), is_symbol))
+      part_name_ += "r";
   }
 
   std::vector<ExprPtr> partial_subscripts() const {

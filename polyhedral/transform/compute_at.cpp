@@ -203,6 +203,8 @@ class ComputeAt {
     auto scop = std::make_shared<Scop>(*schedule_.scop);
     Array a = array_;
     a.name = name_;
+    a.declared.clear();  // memory of its own, laid out as it is subscripted
+    a.joined.clear();
     a.live_out = false;
     a.in_place = false;
     a.extents.insert(a.extents.begin(), part_->extents().begin(), part_->extents().end());

@@ -91,6 +91,8 @@ class Expander {
   void declare(const PartArray& copies) {
     Array a = array_;
     a.name = name_;
+    a.declared.clear();  // memory of its own, laid out as it is subscripted
+    a.joined.clear();
     a.extents.insert(a.extents.begin(), copies.extents().begin(), copies.extents().end());
     scop_->arrays.erase(array_.name);
     scop_->arrays[name_] = std::move(a);

@@ -67,9 +67,11 @@ TEST(StepBounds, NumbersBeyond64BitsAreRefused) {
 TEST(StepBounds, StacksHoldSoMuch) {
   const auto kept = [](int side, const std::string& memory) {
     const std::string n = std::to_string(side);
-    return told(R"({"do": "tile", "statement": "C", "loops": ["i", "k"], "sizes": [)" + n + ", " + n +
-                R"(]}, {"do": "interchange", "statement": "C", "order": ["it2", "kt", "i", "k", "j"]}, )" +
-                R"({"do": "promote", "statement": "C", "array": "A", "at": "kt", "memory": ")" + memory + "\"}");
+    return told(R"({"do": "distribute", "statement": "C", "loop": "i"}, )"
+                R"({"do": "interchange", "statement": "C", "order": ["i", "k", "j"]}, )"
+                R"({"do": "tile", "statement": "C", "loops": ["i", "k"], "sizes": [)" +
+                n + ", " + n + R"(]}, {"do": "promote", "statement": "C", "array": "A", "at": "kt", "memory": ")" + memory +
+                "\"}");
   };
   EXPECT_EQ(kept(512, "stack"), "legal") << kept(512, "stack");
   EXPECT_NE(kept(3000, "stack").find("may need 36 MB of each thread's stack"), std::string::npos) << kept(3000, "stack");

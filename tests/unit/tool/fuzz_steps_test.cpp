@@ -24,7 +24,7 @@ std::vector<std::string> listed() {
 
 TEST(FuzzSteps, EveryStepHasAMaker) {
   std::vector<std::string> made = fuzz_verbs();
-  made.insert(made.end(), {"map_gpu", "rfactor", "flatten"});
+  made.insert(made.end(), {"map_gpu", "rfactor", "flatten", "split_terms", "precompute"});
   made.insert(made.end(), {"winograd"});  // its results are rounded, fuzzing's are integers: drawn in convolutions_test
   made.insert(made.end(), {"recompute", "reuse"});  // GPUs' own: chosen by the scheduler in the pairs completed for one
   const std::vector<std::string> names = listed();

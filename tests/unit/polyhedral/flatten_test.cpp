@@ -32,6 +32,16 @@ TEST(Flatten, ReadersFollow) {
   EXPECT_NE(text.find("for ab in 0..64\n"), std::string::npos) << text;
 }
 
+// What a step makes of such an array is laid out as it is subscripted: by one index more than the array has in memory's words.
+TEST(Flatten, ArraysMadeOfThemHaveMemoryOfTheirOwn) {
+  const std::string text =
+      flat(equations({"t[i, j] = x[i, j] * 2.0", "y[i, j] = t[i, j] + x[i, j]"}, "y"), "y.t", R"("i", "j")",
+           R"({"do": "fuse", "statements": ["y.t", "y"], "loops": ["ij"]},
+              {"do": "tile", "statement": "y", "loops": ["ij"], "sizes": [8]},
+              {"do": "expand", "array": "y.t", "statement": "y", "at": "ijt"})");
+  EXPECT_NE(text.find("y.t.each[ijt, ij] = "), std::string::npos) << text;
+}
+
 TEST(Flatten, RefusesOtherUsesOfTheIndices) {
   const auto refused = [](const std::vector<std::string>& lines, const std::string& why) {
     const std::string text = flat(equations(lines, "y"), "y", R"("i", "j")");

@@ -45,21 +45,12 @@ class Builder {
   LoopList walk_node(const isl::ast_node& node) {
     switch (isl_ast_node_get_type(node.get())) {
       case isl_ast_node_for: return walk_for(node);
-      case isl_ast_node_if: return walk_if(node);
-      case isl_ast_node_block: return walk_block(node);
+      case isl_ast_node_if: return branch_of(node, expression_, [this](const isl::ast_node& n) { return walk_node(n); });
+      case isl_ast_node_block: return block_of(node, [this](const isl::ast_node& n) { return walk_node(n); });
       case isl_ast_node_mark: return walk_mark(node);
       case isl_ast_node_user: return walk_user(node);
       default: return {};
     }
-  }
-
-  LoopList walk_block(const isl::ast_node& node) {
-    LoopList all;
-    for (const isl::ast_node& child : children_of(node)) {
-      const LoopList part = walk_node(child);
-      all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
   }
 
   LoopList walk_mark(const isl::ast_node& node) {
@@ -71,15 +62,6 @@ class Builder {
     LoopList body = walk_node(isl::manage(isl_ast_node_mark_get_node(node.get())));
     pending_ = outer;
     return body;
-  }
-
-  LoopList walk_if(const isl::ast_node& node) {
-    If made;
-    made.condition = expression(isl::manage(isl_ast_node_if_get_cond(node.get())));
-    made.then = walk_node(isl::manage(isl_ast_node_if_get_then_node(node.get())));
-    if (isl_ast_node_if_has_else_node(node.get()) == isl_bool_true)
-      made.otherwise = walk_node(isl::manage(isl_ast_node_if_get_else_node(node.get())));
-    return {make_loop(std::move(made))};
   }
 
   LoopList walk_for(const isl::ast_node& node) {

@@ -40,28 +40,12 @@ class ElementScan {
   LoopList node(const isl::ast_node& n) {
     switch (isl_ast_node_get_type(n.get())) {
       case isl_ast_node_for: return loop(n);
-      case isl_ast_node_if: return branch(n);
-      case isl_ast_node_block: return block(n);
+      case isl_ast_node_if: return branch_of(n, expression_, [this](const isl::ast_node& x) { return node(x); });
+      case isl_ast_node_block: return block_of(n, [this](const isl::ast_node& x) { return node(x); });
       case isl_ast_node_mark: return node(isl::manage(isl_ast_node_mark_get_node(n.get())));
       case isl_ast_node_user: return {element(arguments_of(n, expression_))};
       default: return {};
     }
-  }
-
-  LoopList block(const isl::ast_node& n) {
-    LoopList all;
-    for (const isl::ast_node& child : children_of(n))
-      for (const LoopPtr& l : node(child)) all.push_back(l);
-    return all;
-  }
-
-  LoopList branch(const isl::ast_node& n) {
-    If made;
-    made.condition = expression_(isl::manage(isl_ast_node_if_get_cond(n.get())));
-    made.then = node(isl::manage(isl_ast_node_if_get_then_node(n.get())));
-    if (isl_ast_node_if_has_else_node(n.get()) == isl_bool_true)
-      made.otherwise = node(isl::manage(isl_ast_node_if_get_else_node(n.get())));
-    return {make_loop(std::move(made))};
   }
 
   LoopList loop(const isl::ast_node& n) {

@@ -24,6 +24,24 @@ std::vector<isl::ast_node> children_of(const isl::ast_node& block) {
   return children;
 }
 
+LoopList block_of(const isl::ast_node& block, const AstWalk& walk) {
+  LoopList all;
+  for (const isl::ast_node& child : children_of(block)) {
+    const LoopList part = walk(child);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+LoopList branch_of(const isl::ast_node& branch, const AstExpression& expression, const AstWalk& walk) {
+  If made;
+  made.condition = expression(isl::manage(isl_ast_node_if_get_cond(branch.get())));
+  made.then = walk(isl::manage(isl_ast_node_if_get_then_node(branch.get())));
+  if (isl_ast_node_if_has_else_node(branch.get()) == isl_bool_true)
+    made.otherwise = walk(isl::manage(isl_ast_node_if_get_else_node(branch.get())));
+  return {make_loop(std::move(made))};
+}
+
 std::string iterator_of(const isl::ast_node& loop) {
   isl_ast_expr* iterator = isl_ast_node_for_get_iterator(loop.get());
   isl_id* id = isl_ast_expr_get_id(iterator);

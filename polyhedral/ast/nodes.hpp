@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "facet/expr.hpp"
+#include "facet/loop_ast.hpp"
 #include "polyhedral/isl/isl.hpp"
 
 namespace facet {
@@ -13,6 +14,11 @@ namespace facet {
 using AstExpression = std::function<ExprPtr(const isl::ast_expr&)>;
 
 std::vector<isl::ast_node> children_of(const isl::ast_node& block);
+
+// What `walk` makes of the parts of a block, one after the other, and of the branches of an `if`.
+using AstWalk = std::function<LoopList(const isl::ast_node&)>;
+LoopList block_of(const isl::ast_node& block, const AstWalk& walk);
+LoopList branch_of(const isl::ast_node& branch, const AstExpression& expression, const AstWalk& walk);
 
 // Of a `for` node.
 std::string iterator_of(const isl::ast_node& loop);

@@ -101,7 +101,7 @@ enum class Op : std::uint8_t {
   kSplat,       // scalar -> every lane
   kIota,        // int vector base + {0, 1, ..., lanes-1}; args: base (scalar)
   kLaneReduce,  // horizontal reduction of a vector by reduce_kind -> scalar, in a fixed tree order
-  kExtract,     // lane int_value of args[0] -> scalar
+  kExtract,     // lane int_value of args[0] -> scalar; lanes > 1: so many from there on, of args[0] and args[1] side by side
   kFma,         // args a, b, c: a*b + c with one rounding
 };
 

@@ -37,7 +37,8 @@ const For* vector_loop_inside(const For& f) {
 // Do the iterators occur as subscripts of reads and stores alone, whole rows in buffers' last two dimensions?
 class Question {
  public:
-  Question(const Joint& joint, const Context& context) : joint_(joint), context_(context) {}
+  Question(const Joint& joint, const Context& context, const std::set<std::string>& padded)
+      : joint_(joint), context_(context), padded_(padded) {}
 
   // The buffers whose dimensions would become one; nullopt: no.
   std::optional<std::set<std::string>> ask() {
@@ -46,7 +47,7 @@ class Question {
     for (const LoopPtr& n : joint_.inner.body) {
       const Store* s = as<Store>(n);
       if (!s || s->mask || s->atomic) return std::nullopt;
-      place(s->buffer, s->subscripts, false);
+      place(s->buffer, s->subscripts);
       value(s->value);
     }
     return good_ ? std::optional(buffers_) : std::nullopt;
@@ -55,25 +56,26 @@ class Question {
  private:
   const Joint& joint_;
   const Context& context_;
+  const std::set<std::string>& padded_;
   std::set<std::string> buffers_;
   bool good_ = true;
 
   bool walked(const ExprPtr& e) const { return mentions(e, joint_.outer.iterator) || mentions(e, joint_.inner.iterator); }
 
   void value(const ExprPtr& e) {
-    if (e->op == Op::kRead) return place(e->name, e->args, e->pad != nullptr);
+    if (e->op == Op::kRead) return place(e->name, e->args);
     if (e->op == Op::kIndex && walked(e)) good_ = false;
     for (const ExprPtr& a : e->args) value(a);
   }
 
-  void place(const std::string& name, const Subscripts& subscripts, bool padded) {
+  void place(const std::string& name, const Subscripts& subscripts) {
     bool any = false;
     for (const ExprPtr& e : subscripts) any = any || walked(e);
     if (!any) return;
     const Buffer* buffer = context_.find(name);
     const std::size_t rank = subscripts.size();
     std::int64_t row = 0;
-    good_ = good_ && !padded && buffer && buffer->strides.empty() && rank >= 2 &&
+    good_ = good_ && padded_.count(name) == 0 && buffer && buffer->strides.empty() && rank >= 2 &&
             constant_value(buffer->extents[rank - 1], &row) && row == joint_.row;
     for (std::size_t d = 0; good_ && d < rank; ++d) {
       const Linear form = to_linear(subscripts[d]);
@@ -101,6 +103,10 @@ class JoinLanes {
   JoinLanes(Context& context, JoinedRows* rows) : context_(context), rows_(rows) {}
 
   LoopList run(const LoopList& body) {
+    map_accesses(body, [&](const std::string& buffer, const Subscripts& subscripts, bool padded) {
+      if (padded) padded_.insert(buffer);
+      return subscripts;
+    });
     judge(body);
     if (joints_.empty()) return body;
     LoopList out = loops(body);
@@ -111,6 +117,7 @@ class JoinLanes {
  private:
   Context& context_;
   JoinedRows* rows_;
+  std::set<std::string> padded_;                 // whose dimensions each have bounds of their own somewhere in the kernel
   std::map<std::string, bool> joints_;           // outer iterator -> joined
   std::map<std::string, std::int64_t> buffers_;  // -> the length of their rows
 
@@ -121,7 +128,7 @@ class JoinLanes {
       if (!inner) return;
       const std::optional<std::int64_t> rows = trips(*outer), row = trips(*inner);
       std::optional<std::set<std::string>> names;
-      if (rows && row) names = Question({*outer, *inner, *rows, *row}, context_).ask();
+      if (rows && row) names = Question({*outer, *inner, *rows, *row}, context_, padded_).ask();
       for (const std::string& name : names.value_or(std::set<std::string>{}))
         if (const auto [at, fresh] = buffers_.emplace(name, *row); !fresh && at->second != *row) names.reset();
       joints_[outer->iterator] = names.has_value();

@@ -53,5 +53,19 @@ TEST(JoinLanes, RowsApartStayApart) {
   EXPECT_TRUE(refused(log, "lanes"));
 }
 
+// Beside its element 0 a padded row has the padding, not the end of the row before.
+TEST(JoinLanes, BuffersWithPaddingKeepTheirRows) {
+  PassLog log;
+  LoopProgram before = tiles();
+  Expr shifted = *rd("p", {idx(0), idx(0), idx(1), sub(ix("c"), idx(1))});
+  shifted.pad = f32(7);
+  before.buffers.push_back(array("z", {idx(kRow)}, BufferRole::kOutput));
+  before.kernels[0].body.push_back(
+      loop("c", idx(0), idx(kRow), {put("z", {ix("c")}, std::make_shared<const Expr>(std::move(shifted)))}));
+  const LoopProgram after = lowered(before, &log);
+  expect_same(before, after, {});
+  EXPECT_TRUE(refused(log, "lanes"));
+}
+
 }  // namespace
 }  // namespace facet::test

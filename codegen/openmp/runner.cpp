@@ -13,6 +13,8 @@ namespace {
 
 static_assert(sizeof(void*) == 8, "the argument block holds pointers as 64-bit words");
 
+constexpr int kGuard = 0x5c;
+
 double now_ms() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -68,7 +70,7 @@ Result<OpenmpRunner> OpenmpRunner::from_lookup(const Module& module, const Symbo
 }
 
 OpenmpRunner::~OpenmpRunner() {
-  if (bound_ && destroy_ && !arguments_.empty()) destroy_(arguments_.data(), workspace_.data());
+  if (bound_ && destroy_ && !arguments_.empty()) destroy_(arguments_.data(), workspace());
 }
 
 void OpenmpRunner::set_threads(int threads) {
@@ -103,19 +105,36 @@ Result<Done> OpenmpRunner::bind(const SymbolValues& symbols, HostTensors* tensor
   const std::size_t bytes = workspace_bytes_(arguments_.data());
   if (bytes > static_cast<std::uint64_t>(memory_limit_))
     return diagnose(Code::kOutOfMemory, {}, {"the workspace of " + module_.name, std::to_string(bytes)});
+  if (Result<Done> done = allocate(bytes); !done) return done;
+  bound_ = true;
+  return guarded("prepare", prepare_(arguments_.data(), workspace()));
+}
+
+Result<Done> OpenmpRunner::allocate(std::size_t bytes) {
   try {
-    workspace_.assign(bytes, std::byte{0xff});  // poison: what a kernel reads before it is written is NaN
+    workspace_.assign(bytes + 2 * kGuardBytes, std::byte{0xff});  // poison: what a kernel reads before it is written is NaN
   } catch (const std::exception&) {
     return diagnose(Code::kOutOfMemory, {}, {"the workspace of " + module_.name, std::to_string(bytes)});
   }
-  bound_ = true;
-  return status("prepare", prepare_(arguments_.data(), workspace_.data()));
+  std::memset(workspace_.data(), kGuard, kGuardBytes);
+  std::memset(workspace() + bytes, kGuard, kGuardBytes);
+  return Done{};
 }
 
-Result<Done> OpenmpRunner::run() { return status("run", run_(arguments_.data(), workspace_.data())); }
+Result<Done> OpenmpRunner::guarded(const std::string& verb, int status) const {
+  // Each byte equals its neighbour and the first is right: one pass at the speed of memory, since short kernels are timed so.
+  const auto whole = [](const std::byte* guard) {
+    return *guard == std::byte{kGuard} && std::memcmp(guard, guard + 1, kGuardBytes - 1) == 0;
+  };
+  if (!whole(workspace_.data()) || !whole(workspace_.data() + workspace_.size() - kGuardBytes))
+    return diagnose(Code::kWroteOutside, {}, {"facet_" + module_.name + "_" + verb, "its workspace"});
+  return this->status(verb, status);
+}
+
+Result<Done> OpenmpRunner::run() { return guarded("run", run_(arguments_.data(), workspace())); }
 
 Result<Done> OpenmpRunner::run_kernel(int kernel) {
-  return status("run_kernel", run_kernel_(arguments_.data(), workspace_.data(), kernel));
+  return guarded("run_kernel", run_kernel_(arguments_.data(), workspace(), kernel));
 }
 
 Result<Timing> OpenmpRunner::measure(int least_repeats, double least_ms) {

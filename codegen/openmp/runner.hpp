@@ -46,17 +46,26 @@ class OpenmpRunner {
   Result<Done> run();
   Result<Done> run_kernel(int kernel);
   int kernel_count() const { return kernel_count_; }
-  std::int64_t workspace_bytes() const { return static_cast<std::int64_t>(workspace_.size()); }
+  std::int64_t workspace_bytes() const {
+    return workspace_.empty() ? 0 : static_cast<std::int64_t>(workspace_.size() - 2 * kGuardBytes);
+  }
   // Runs at least `least_repeats` times and `least_ms` milliseconds after one run that is not counted, then each kernel alone.
   Result<Timing> measure(int least_repeats, double least_ms);
 
  private:
+  // On both sides of the workspace; what a kernel writes there has missed its buffer. A multiple of every alignment.
+  static constexpr std::size_t kGuardBytes = 1024;
+
   OpenmpRunner() = default;
+  std::byte* workspace() { return workspace_.data() + kGuardBytes; }
+  Result<Done> allocate(std::size_t bytes);
   Result<Done> status(const std::string& verb, int status) const;
+  // The same, and kWroteOutside where a guard has changed.
+  Result<Done> guarded(const std::string& verb, int status) const;
 
   Module module_;
   std::vector<std::int64_t> arguments_;  // the args struct: symbols, then pointers, 8 bytes each
-  std::vector<std::byte> workspace_;
+  std::vector<std::byte> workspace_;     // between two guards
   int kernel_count_ = 0;
   std::int64_t memory_limit_ = INT64_MAX;
   bool bound_ = false;

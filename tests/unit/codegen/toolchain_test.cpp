@@ -114,6 +114,33 @@ TEST(Runner, SizesOutsideTheirRangeAreAStatus) {
   EXPECT_EQ(refused.errors()[0].code, Code::kKernelStatus);
 }
 
+// What a kernel's writes beside its workspace look like, without a kernel that has the fault.
+std::size_t some_bytes(const void*) { return 64; }
+int fine(const void*, void*) { return 0; }
+int writes_behind(const void*, void* workspace) { return static_cast<char*>(workspace)[64] = 0; }
+int writes_before(const void*, void* workspace, int) { return static_cast<char*>(workspace)[-8] = 0; }
+int one() { return 1; }
+
+TEST(Runner, WritesBesideTheWorkspaceAreSeen) {
+  Module m;
+  m.name = "r";
+  const std::map<std::string, void*> functions = {
+      {"facet_r_workspace_bytes", reinterpret_cast<void*>(some_bytes)}, {"facet_r_prepare", reinterpret_cast<void*>(fine)},
+      {"facet_r_run", reinterpret_cast<void*>(writes_behind)},          {"facet_r_destroy", reinterpret_cast<void*>(fine)},
+      {"facet_r_run_kernel", reinterpret_cast<void*>(writes_before)},   {"facet_r_kernel_count", reinterpret_cast<void*>(one)}};
+  const auto lookup = [&](const std::string& name) { return functions.count(name) ? functions.at(name) : nullptr; };
+  for (const bool whole : {true, false}) {
+    Result<OpenmpRunner> r = OpenmpRunner::from_lookup(m, lookup);
+    ASSERT_TRUE(r);
+    HostTensors none;
+    ASSERT_TRUE(r->bind({}, &none));
+    EXPECT_EQ(r->workspace_bytes(), 64);
+    const Result<Done> done = whole ? r->run() : r->run_kernel(0);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.errors()[0].code, Code::kWroteOutside);
+  }
+}
+
 TEST(Process, StatusAndOutput) {
   const ProcessResult r = run_process({"sh", "-c", "echo out; echo err >&2; exit 3"}, 10);
   EXPECT_TRUE(r.started);

@@ -216,6 +216,12 @@ ExprPtr expr_of(const isl::aff& aff, const std::vector<ExprPtr>& dims) {
   return idx_floordiv(linear_part(aff.get(), dims, d), d);
 }
 
+ExprPtr extent_of(const DimensionBounds& bounds, const isl::set& context) {
+  const ExprPtr extent = idx_add(idx_sub(expr_of(bounds.high, {}), expr_of(bounds.low, {})), idx(1));
+  const isl::set some = isl::pw_aff(bounds.low).le_set(add_constant(isl::pw_aff(bounds.high), 1)).params();
+  return context.params().is_subset(some) ? extent : idx_max(extent, idx(0));
+}
+
 ExprPtr expr_of(const isl::ast_expr& e, const std::function<ExprPtr(const std::string&)>& lookup) {
   switch (isl_ast_expr_get_type(e.get())) {
     case isl_ast_expr_int: return idx(take_int(isl_ast_expr_get_val(e.get())));

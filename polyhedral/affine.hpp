@@ -33,6 +33,10 @@ isl::set context_of(const std::vector<Symbol>& symbols, const std::vector<ExprPt
 // An isl affine expression as index arithmetic: input dimension d becomes dims[d], parameters become symbol names.
 ExprPtr expr_of(const isl::aff& aff, const std::vector<ExprPtr>& dims);
 
+// high - low + 1; not below zero where a symbol within `context` leaves nothing between the bounds: a negative extent would
+// make its array smaller than none.
+ExprPtr extent_of(const DimensionBounds& bounds, const isl::set& context);
+
 // An isl AST expression: identifiers go through `lookup`.
 ExprPtr expr_of(const isl::ast_expr& e, const std::function<ExprPtr(const std::string&)>& lookup);
 

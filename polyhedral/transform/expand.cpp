@@ -157,7 +157,7 @@ Schedule with_all_elements(const Schedule& schedule, Arguments& args, const Arra
       return schedule;
     }
     m.offsets.push_back(bounds->low);
-    m.sizes.push_back(idx_add(idx_sub(expr_of(bounds->high, {}), expr_of(bounds->low, {})), idx(1)));
+    m.sizes.push_back(extent_of(*bounds, schedule.scop->context));
     m.order.push_back(static_cast<int>(d));
     m.inner.push_back(0);
   }

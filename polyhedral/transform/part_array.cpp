@@ -27,7 +27,7 @@ PartArray::PartArray(const Schedule& schedule, Arguments& args, std::string arra
       return;
     }
     low_.push_back(expr_of(bounds->low, {}));
-    extents_.push_back(idx_add(idx_sub(expr_of(bounds->high, {}), low_.back()), idx(1)));
+    extents_.push_back(extent_of(*bounds, schedule_.scop->context));
   }
 }
 

@@ -59,7 +59,7 @@ std::string box_text(Arguments& args, const Scop& scop, const isl::map& part, co
     }
     const ExprPtr low = expr_of(bounds->low, {});
     m.offsets.push_back(bounds->low);
-    m.sizes.push_back(idx_add(idx_add(idx_sub(expr_of(bounds->high, {}), low), idx(1)), idx(room_of(args, dims[d]))));
+    m.sizes.push_back(idx_add(extent_of(*bounds, scop.context), idx(room_of(args, dims[d]))));
     const std::int64_t inner = std::max<std::int64_t>(m.inner[d], 1);
     const ExprPtr whole = idx_mul(idx(inner), idx_floordiv(idx_add(m.sizes[d], idx(inner - 1)), inner));
     const std::string i = "i" + std::to_string(d);

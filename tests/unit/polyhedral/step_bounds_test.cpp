@@ -87,5 +87,26 @@ TEST(StepBounds, LoopsThatAreSharedAlreadyAreToldSo) {
   EXPECT_NE(r.message.find("loop 't' is shared by the nests already"), std::string::npos) << r.message;
 }
 
+// A piece of a loop that has no instances for large N: what it reads is no array of less than nothing.
+TEST(StepBounds, ArraysOfNothingHaveNoNegativeExtent) {
+  const Program p = program_of(R"J({"facet": 1, "name": "p", "symbols": {"N": {"min": 1, "max": 40, "default": 11}},
+    "tensors": {"x": {"dtype": "i32", "shape": [3, 4]}, "y": {"dtype": "i32", "shape": [3, 4]}}, "inputs": ["x"],
+    "ops": [{"op": "loops", "in": ["N", "x"], "out": "y", "code":
+      "for (int i = 0; i < 3; i++) for (int j = 0; j < 4; j++) y[i][j] = x[i][j] - 3;"}],
+    "outputs": ["y"]})J");
+  const Result<Scheduled> made =
+      schedule_program(p, recipe_of(p, R"J({"do": "index_set_split", "expression": "N - 1", "loop": "j", "statement": "y"},
+                          {"do": "promote", "array": "x", "statement": "y.from"})J"),
+                       ScheduleOptions{});
+  ASSERT_TRUE(made.ok()) << to_text(made.errors());
+  int packed = 0;
+  for (const Buffer& b : made->loops.buffers) {
+    packed += b.name == "x.packed" ? 1 : 0;
+    for (const std::int64_t n : {1, 2, 4, 5, 6, 11, 40})
+      for (const ExprPtr& e : b.extents) EXPECT_GE(evaluate_index(e, {{"N", n}}), 0) << b.name << " at N = " << n;
+  }
+  EXPECT_EQ(packed, 1);
+}
+
 }  // namespace
 }  // namespace facet

@@ -49,7 +49,7 @@ ExprPtr read_extent(const JsonValue& v, const std::string& tensor, ProgramReader
 }
 
 bool read_shape(const JsonValue& v, ProgramReader* r, Tensor* tensor) {
-  constexpr std::size_t kMaxRank = 64;
+  constexpr std::size_t kMaxRank = 32;  // as many loops as a statement may have
   if (!r->json.array(v, "\"shape\" of tensor \"" + tensor->name + "\"")) return false;
   if (v.items.size() > kMaxRank) {
     r->json.complain(Code::kTooManyElements, v, {"the shape of tensor \"" + tensor->name + "\"", std::to_string(kMaxRank)});

@@ -9,6 +9,7 @@
 #include "src/frontend/equations.hpp"
 #include "src/frontend/loops.hpp"
 #include "src/frontend/shape_bounds.hpp"
+#include "src/graph/depth.hpp"
 #include "src/graph/scalar_operands.hpp"
 #include "src/ops/op_table.hpp"
 
@@ -41,6 +42,7 @@ class Elaborator {
         known_op(node);
       else
         visit(&node);
+      if (!passed_over && errors_.size() == before) check_depth(node);
       if (!passed_over && errors_.size() == before) continue;
       broken_.insert(node.out.begin(), node.out.end());
     }
@@ -58,6 +60,14 @@ class Elaborator {
     if (node->op == "compute") return compute(node);
     if (node->op == "loops") return loops(node);
     operation(node);
+  }
+
+  void check_depth(const Node& node) {
+    const std::size_t depth = loop_depth(node);
+    if (depth <= kMostLoops) return;
+    errors_.push_back(diagnose(Code::kTooManyLoops, node.place,
+                               {"op \"" + node.op + "\"", std::to_string(depth), std::to_string(kMostLoops)},
+                               {"join dimensions by a reshape before it, or compute it in parts"}));
   }
 
   void complain(const Diagnostics& list) { errors_.insert(errors_.end(), list.begin(), list.end()); }

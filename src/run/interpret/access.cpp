@@ -7,8 +7,6 @@ namespace facet::agents {
 
 namespace {
 
-constexpr int kMaxRank = 32;
-
 bool lane_on(const AccessInfo& info, const Slot* r, int lane) {
   return info.mask == kNoRegister || r[info.mask + (info.scalar_mask ? 0 : lane)].i != 0;
 }

@@ -65,13 +65,15 @@ struct Instr {
 };
 
 // One read or write of a buffer.
+constexpr std::size_t kMaxRank = 64;  // bits of AccessInfo's sets; a tensor's 32 dimensions and those of a layout
+
 struct AccessInfo {
   int buffer = 0;
   int arguments = 0;  // first subscript's place in Code::operands
   int rank = 0;
-  std::uint32_t vector_subscripts = 0;  // bit d: subscript d has one value per lane
-  std::uint32_t runs_on = 0;            // bit d: subscript d may name an element of a later row
-  std::uint32_t gather = 0;             // bit d: subscript d is data-dependent and is clamped into the buffer
+  std::uint64_t vector_subscripts = 0;  // bit d: subscript d has one value per lane
+  std::uint64_t runs_on = 0;            // bit d: subscript d may name an element of a later row
+  std::uint64_t gather = 0;             // bit d: subscript d is data-dependent and is clamped into the buffer
   bool wrap = false;                    // gathers: negative subscripts wrap once first
   std::int64_t lane_stride = 1;         // on the innermost subscript, when no subscript is a vector
   int pad = kNoRegister;                // value when outside

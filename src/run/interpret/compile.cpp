@@ -28,14 +28,14 @@ void collect_stores(const LoopList& body, std::set<std::string>* names) {
 }
 
 // Rows that join_rows has made one and split_rows has put back: each access is [.., 0, position]. (Reads with a pad are not.)
-std::map<std::string, std::uint32_t> joined_rows(const LoopList& body) {
-  std::map<std::string, std::uint32_t> joined;
+std::map<std::string, std::uint64_t> joined_rows(const LoopList& body) {
+  std::map<std::string, std::uint64_t> joined;
   for (const passes::Access& a : passes::accesses_of(body)) {
     if (a.padded) continue;
-    std::uint32_t zeros = 0;
+    std::uint64_t zeros = 0;
     for (std::size_t d = 1; d < a.subscripts.size(); ++d) {
       const Expr& row = *a.subscripts[d - 1];
-      if (row.op == Op::kLiteral && row.int_value == 0) zeros |= 1u << d;
+      if (row.op == Op::kLiteral && row.int_value == 0) zeros |= std::uint64_t{1} << d;
     }
     joined.emplace(a.buffer, zeros).first->second &= zeros;
   }

@@ -229,6 +229,10 @@ int Compiler::access(const std::string& buffer, const std::vector<ExprPtr>& subs
             std::to_string(subscripts.size()) + " subscripts");
     return -1;
   }
+  if (subscripts.size() > kMaxRank) {
+    problem("buffer '" + buffer + "' has more than " + std::to_string(kMaxRank) + " dimensions");
+    return -1;
+  }
   AccessInfo info;
   info.buffer = found->id;
   info.rank = static_cast<int>(subscripts.size());
@@ -239,10 +243,10 @@ int Compiler::access(const std::string& buffer, const std::vector<ExprPtr>& subs
   for (std::size_t d = 0; d < subscripts.size(); ++d) {
     registers.push_back(expr(subscripts[d]));
     if (subscripts[d]->lanes > 1) {
-      info.vector_subscripts |= 1u << d;
+      info.vector_subscripts |= std::uint64_t{1} << d;
       if (subscripts[d]->lanes != lanes) problem("a subscript of '" + buffer + "' has another number of lanes than the access");
     }
-    if (reads_memory(subscripts[d])) info.gather |= 1u << d;
+    if (reads_memory(subscripts[d])) info.gather |= std::uint64_t{1} << d;
   }
   // A pad asks each dimension.
   if (const auto it = joined_.find(buffer); !padded && it != joined_.end()) info.runs_on = it->second;

@@ -203,6 +203,27 @@ LoopPtr agent_loop(LoopKind kind, const std::string& iterator, ExprPtr trips, Lo
 
 ExprPtr iteration(const For& f, ExprPtr count) { return idx_add(f.lower, idx_mul(idx(f.step), std::move(count))); }
 
+namespace {
+
+constexpr int kMostNodes = 400;  // of an expression that takes the place of a name
+
+// Does the expression, written out, have at most `most` nodes? Parts that it shares count each time.
+bool is_short(const ExprPtr& e, int* most) {
+  if (--*most < 0) return false;
+  return std::all_of(e->args.begin(), e->args.end(), [&](const ExprPtr& a) { return is_short(a, most); });
+}
+
+// The iterator's value in the body: written out where it is short, so that what follows sees it; else under its name. Bounds of
+// tiles over time hold those of the loops around them several times: written out five of them had a million nodes.
+LoopList with_value(LoopList body, const std::string& iterator, const ExprPtr& value) {
+  int most = kMostNodes;
+  if (is_short(value, &most)) return passes::substitute(body, iterator, value);
+  body.insert(body.begin(), make_loop(Let{iterator, DType::kI64, 1, value}));
+  return body;
+}
+
+}  // namespace
+
 LoopList to_grid(const std::vector<For>& loops, LoopList inner, MapContext& context) {
   const LoopKind kinds[3] = {LoopKind::kBlockX, LoopKind::kBlockY, LoopKind::kBlockZ};
   const std::size_t n = loops.size(), direct = n > 3 ? 2 : n;
@@ -214,7 +235,7 @@ LoopList to_grid(const std::vector<For>& loops, LoopList inner, MapContext& cont
     for (std::size_t k = n - 2; k-- > 0;) {
       const ExprPtr trips = trips_of(loops[k]);
       const ExprPtr digit = k == 0 ? rest : binary(Op::kFloorMod, rest, trips);
-      body = passes::substitute(body, loops[k].iterator, iteration(loops[k], digit));
+      body = with_value(std::move(body), loops[k].iterator, iteration(loops[k], digit));
       rest = binary(Op::kFloorDiv, rest, trips);
       total = idx_mul(total, trips);
     }

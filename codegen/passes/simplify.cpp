@@ -202,9 +202,25 @@ ExprPtr simplify_node(const ExprPtr& e, const Facts& facts, const Context& conte
   return simplify_index_node(e, facts);
 }
 
+ExprPtr simplify_tree(const ExprPtr& e, const Facts& facts, const Context& context);
+
+// A chain of min (max) as one list: choosing at each of its nodes would prove everything about n operands n times over, and
+// isl's bounds of skewed tiles have ten operands whose proofs take milliseconds each.
+ExprPtr simplify_chain(const ExprPtr& e, const Facts& facts, const Context& context) {
+  ExprPtr chain;
+  for (const ExprPtr& operand : operands_of(e->op, e)) {
+    const ExprPtr next = simplify_tree(operand, facts, context);
+    chain = !chain ? next : e->op == Op::kMin ? idx_min(chain, next) : idx_max(chain, next);
+  }
+  const ExprPtr result = chain->op == e->op ? simplify_choice(chain, facts) : chain;
+  return same(result, e) ? e : result;
+}
+
 // `select` is lazy: inside a branch its condition is known.
 ExprPtr simplify_tree(const ExprPtr& e, const Facts& facts, const Context& context) {
   if (!e) return e;
+  if ((e->op == Op::kMin || e->op == Op::kMax) && e->type == DType::kI64 && e->lanes == 1 && is_index_arithmetic(e))
+    return simplify_chain(e, facts, context);
   Expr copy = *e;
   bool changed = false;
   const auto step = [&](ExprPtr& child, const Facts& here) {

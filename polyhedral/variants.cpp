@@ -40,7 +40,9 @@ SymbolValues nearest_sizes(const Program& p, isl::set sizes, const SymbolValues&
 
 }  // namespace
 
-std::vector<VariantCase> cases_of(const Program& program, const Recipe& recipe, const SymbolValues& typical) {
+std::vector<VariantCase> cases_of(const Program& program, const Recipe& recipe, const SymbolValues& given) {
+  SymbolValues typical = given;  // where nothing is said the defaults
+  for (const Symbol& s : program.symbols) typical.emplace(s.name, s.value);
   std::vector<VariantCase> cases;
   isl::set left = sizes_with(program, nullptr);
   ExprPtr none_before;

@@ -19,6 +19,6 @@ struct VariantCase {
 };
 
 // One for each variant, in order. `typical` sizes may lack symbols. Throws isl's exceptions: call it inside guarded().
-std::vector<VariantCase> cases_of(const Program& program, const Recipe& recipe, const SymbolValues& typical);
+std::vector<VariantCase> cases_of(const Program& program, const Recipe& recipe, const SymbolValues& given);
 
 }  // namespace facet

@@ -40,6 +40,7 @@ void plan_group(GroupPlanner& planner) {
   plan_contractions(planner);
   plan_parts(planner);
   plan_fusion(planner);
+  plan_overlaps(planner);
   plan_contraction_of_arrays(planner);
   plan_time_tiles(planner);
   plan_pivots(planner);
@@ -70,6 +71,18 @@ Result<std::vector<Step>> steps_of(const Program& program, const ReaderIndex& re
   }
   if (schedule.errors()[0].code != Code::kBudgetExhausted) return schedule.errors();
   ledger.push_back({"budget", "group " + nodes.name, false, schedule.errors()[0].message + ": original order", nodes.name, 0});
+  return std::vector<Step>{};
+}
+
+// None where the budget ends before they are chosen.
+Result<std::vector<Step>> rewrites_of(const Schedule& plain, const NodeGroup& nodes, const ScheduleOptions& options,
+                                      const Budget& share, Ledger& ledger) {
+  std::vector<Step> rewrites;
+  const Result<Done> ran =
+      guarded("rewrites of " + nodes.name, share, [&] { rewrites = plan_rewrites(plain, options, share, ledger); });
+  if (ran) return rewrites;
+  if (ran.errors()[0].code != Code::kBudgetExhausted) return ran.errors();
+  ledger.push_back({"budget", "group " + nodes.name, false, ran.errors()[0].message + ": no rewrites", nodes.name, 0});
   return std::vector<Step>{};
 }
 
@@ -115,7 +128,9 @@ Result<Done> complete(Variant& v, int index, const Program& program, const Reade
     if (group.steps_hole && group.rewrites.empty()) {
       const Result<Schedule> plain = lower_group(program, readers, groups[g]);
       if (!plain) return plain.errors();
-      group.rewrites = plan_rewrites(*plain, options, share, ledger);
+      Result<std::vector<Step>> rewrites = rewrites_of(*plain, groups[g], options, share, ledger);
+      if (!rewrites) return rewrites.errors();
+      group.rewrites = std::move(*rewrites);
     }
     group.steps_hole = false;
     Result<std::vector<Step>> steps =

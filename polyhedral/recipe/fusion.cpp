@@ -8,7 +8,6 @@
 // both.
 #include <algorithm>
 
-#include "polyhedral/predict.hpp"
 #include "polyhedral/recipe/gpu_nest.hpp"
 #include "polyhedral/recipe/partials.hpp"
 
@@ -153,13 +152,6 @@ std::size_t depth_of(const TreePtr& tree) {
   return below + (tree->kind == Tree::Kind::kLoop ? 1 : 0);
 }
 
-// Loops that a plan has given marks or tiles already.
-bool is_planned(const TreePtr& tree) {
-  bool any = false;
-  for_each_loop(tree, [&](const Tree& l) { any = any || l.mark.kind != LoopKind::kSerial || l.comment.starts_with("tile"); });
-  return any;
-}
-
 // Must the loop that both share stay parallel?
 bool keeps_parallel(const GroupPlanner& planner, const TreePtr& cluster, const TreePtr& nest) {
   const bool for_gpu = planner.options().for_gpu();
@@ -171,19 +163,6 @@ bool keeps_parallel(const GroupPlanner& planner, const TreePtr& cluster, const T
   return asked && keep;
 }
 
-// On the CPU, with the lanes and threads that the schedule allows.
-std::optional<double> predicted_us(const GroupPlanner& planner, const Schedule& schedule) {
-  const Budget budget = planner.budget().part(kTrialShare);
-  Ledger unheard;
-  GroupPlanner trial(schedule, planner.options(), budget, unheard);
-  plan_vectors(trial);
-  plan_threads(trial);
-  double us = 0;
-  const Result<Done> counted =
-      guarded("fusion policy", budget, [&] { us = predict(trial.schedule(), planner.options()).time_us; });
-  return counted ? std::optional<double>(us) : std::nullopt;
-}
-
 // What the fused schedule would lose; "": nothing.
 std::string fusion_loss(const GroupPlanner& planner, const Schedule& fused, int loop, bool keep_parallel) {
   const bool for_gpu = planner.options().for_gpu();
@@ -193,7 +172,8 @@ std::string fusion_loss(const GroupPlanner& planner, const Schedule& fused, int 
   if (!asked || lost) {
     std::string loss = "the outer loop would no longer be parallel";
     if (for_gpu) return loss;
-    const std::optional<double> together = predicted_us(planner, fused), apart = predicted_us(planner, planner.schedule());
+    const std::optional<double> together = predicted_us(planner, fused, kTrialShare),
+                                apart = predicted_us(planner, planner.schedule(), kTrialShare);
     if (!together || !apart) return loss + " (not predicted: no time left)";
     if (*together >= *apart) return loss + ": " + time_text(*together) + " predicted, apart " + time_text(*apart);
   }

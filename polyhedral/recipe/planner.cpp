@@ -1,7 +1,10 @@
 // GroupPlanner: attempts and their ledger.
 #include "polyhedral/recipe/planner.hpp"
 
+#include <algorithm>
 #include <cstdio>
+
+#include "polyhedral/predict.hpp"
 
 namespace facet {
 
@@ -87,6 +90,24 @@ void for_each_nest(GroupPlanner& planner, const std::function<void(const TreePtr
     const std::vector<TreePtr> loops = loops_around(planner.schedule().tree, s);
     if (!loops.empty()) visit(loops.front());
   }
+}
+
+bool is_planned(const TreePtr& tree) {
+  bool any = false;
+  for_each_loop(tree, [&](const Tree& l) { any = any || l.mark.kind != LoopKind::kSerial || l.comment.starts_with("tile"); });
+  return any;
+}
+
+std::optional<double> predicted_us(const GroupPlanner& planner, const Schedule& schedule, double share) {
+  const Budget budget = planner.budget().part(share);
+  Ledger unheard;
+  GroupPlanner trial(schedule, planner.options(), budget, unheard);
+  plan_vectors(trial);
+  plan_threads(trial);
+  double us = 0;
+  const Result<Done> counted =
+      guarded("prediction", budget, [&] { us = predict(trial.schedule(), planner.options()).time_us; });
+  return counted ? std::optional<double>(us) : std::nullopt;
 }
 
 }  // namespace facet

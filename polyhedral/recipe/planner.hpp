@@ -60,6 +60,13 @@ double threads_pay_us(const ScheduleOptions& options);
 // A predicted time for a ledger: "12.3 us", "4.56 ms".
 std::string time_text(double us);
 
+// Loops that a plan has given marks or tiles already?
+bool is_planned(const TreePtr& tree);
+
+// What a schedule takes on the CPU with the lanes and threads that it allows; nullopt where `share` of the time that is left
+// does not suffice.
+std::optional<double> predicted_us(const GroupPlanner& planner, const Schedule& schedule, double share);
+
 // The rewrites of a group, whose plain schedule (without dependences) this is.
 std::vector<Step> plan_rewrites(const Schedule& plain, const ScheduleOptions& options, const Budget& budget, Ledger& ledger);
 
@@ -71,6 +78,7 @@ std::optional<std::vector<Step>> better_original_order(const Schedule& original,
 void plan_expansions(GroupPlanner& planner);    // results that are started anew outside: a place for each, contractions then
 void plan_contractions(GroupPlanner& planner);  // matrix-product-like nests: cache and register tiles, packing
 void plan_fusion(GroupPlanner& planner);        // neighbouring nests along their data flow
+void plan_overlaps(GroupPlanner& planner);      // stages of stencils in overlapped tiles
 void plan_contraction_of_arrays(GroupPlanner& planner);
 void plan_time_tiles(GroupPlanner& planner);      // stencils: tiles over time in wavefronts
 void plan_bands(GroupPlanner& planner);           // factorizations: permutable bands in tiles

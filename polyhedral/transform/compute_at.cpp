@@ -16,10 +16,12 @@
 // is refused, with that pair. When nobody else reads the array and it does not leave the group, its own writers are gone.
 //
 // Known elsewhere as compute_at (Halide, TVM, Tiramisu), post-tiling fusion, overlapped tiling. Refuses: an array that comes
-// from outside or whose writers read other elements of it (a scan's part is all that came before); padded reads.
+// from outside or whose writers read other elements of it (a scan's part is all that came before); padded reads with several
+// values. The part of an iteration holds the padding value, too, where its reads leave the array: a statement T.at.pad.
 // Source: Ragan-Kelley et al., Halide, PLDI 2013, section 4; Zhao and Di, Optimizing the memory hierarchy by compositing
 // automatic transformations on computations and data, MICRO 2020, section 4.
 #include <algorithm>
+#include <numeric>
 
 #include "polyhedral/affine.hpp"
 #include "polyhedral/storage.hpp"
@@ -46,11 +48,15 @@ class ComputeAt {
     around_ = loops_down_to(schedule_, reader_, at_->id);
     part_.emplace(schedule_, args_, array_.name, name_, around_, served_);
     if (!ok()) return schedule_;
-    make_twins();
+    const isl::map all = needed();
+    make_twins(all);
     next_.dependences = std::make_shared<const Dependences>(carried_over());
+    make_padding(all);
     declare();
+    add_padding_flows();
     place_twins();
     next_.storage.push_back(contracted(next_, name_, at_->id));
+    check_box(next_.storage.back());
     return std::move(next_);
   }
 
@@ -87,12 +93,20 @@ class ComputeAt {
     if (served_.empty()) return args_.refuse(quoted() + " is not read inside " + where());
     if (is_stored_otherwise(schedule_, array_.name))
       return args_.refuse(quoted() + " is contracted, promoted or out of memory already", {"compute_at first"});
-    if (padded_reads(schedule_, array_.name, at_->id))
-      args_.refuse(quoted() + " is read with a padding value inside " + where() + ", which needs the whole array's bounds");
+    padding_ = fill_of(schedule_, served_, array_);
+    if (!padding_) args_.refuse(quoted() + " is read with different padding values inside " + where());
     for (const Dependence& d : *schedule_.dependences)
       if (d.array == array_.name && d.kind == DependenceKind::kAnti && is_served(d.source))
         return args_.refuse("'" + schedule_.statement(d.source).name + "' reads " + quoted() + " before '" +
                             schedule_.statement(d.sink).name + "' has changed it for the last time");
+  }
+
+  // A dimension without a constant size is the array's own, which has no room beside its elements.
+  void check_box(const StorageMap& part) const {
+    const auto constant = [](const ExprPtr& e) { return e->op == Op::kLiteral; };
+    if (padding_number_ >= 0 && !std::all_of(part.sizes.begin(), part.sizes.end(), constant))
+      args_.refuse(quoted() + " is read with a padding value, and what " + where() + " needs of it has no constant size",
+                   {"tile the loops that walk its elements first"});
   }
 
   void check_writers() {
@@ -112,11 +126,19 @@ class ComputeAt {
     }
   }
 
+  // { [o] -> T[e] }, where reads have a padding value elements that the array does not have included. Without holes: a few
+  // elements more, and loops without conditions.
+  isl::map needed() const {
+    isl::map exactly = footprint(schedule_, array_.name, at_->id);
+    for (const int s : served_)
+      for (const Access& a : schedule_.statement(s).reads)
+        if (a.array == array_.name && a.reach)
+          exactly = exactly.unite(outer_schedule(schedule_, s, at_->id).reverse().apply_range(*a.reach));
+    return simple_hull(exactly).intersect_domain(exactly.domain());
+  }
+
   // { W[w] -> W.at[o.., w..] } for the instances that write what iteration o reads.
-  void make_twins() {
-    // Without holes: a few elements more, and loops without conditions.
-    const isl::map exactly = footprint(schedule_, array_.name, at_->id);
-    const isl::map needed = simple_hull(exactly).intersect_domain(exactly.domain());
+  void make_twins(const isl::map& needed) {
     for (const int w : writers_) {
       const Statement& st = schedule_.statement(w);
       std::string twin = st.name + ".at";
@@ -131,6 +153,45 @@ class ComputeAt {
       twins_.push_back(next_.statement_count());
       next_.copies.push_back(twin_of(st, twin, domain, to_twin_.back().reverse()));
     }
+  }
+
+  // T.at.pad[o.., e..]: the padding value, for the elements of an iteration's part that the array does not have.
+  void make_padding(const isl::map& needed) {
+    const isl::map outside = needed.subtract(needed.intersect_range(array_set(*schedule_.scop, array_.name))).coalesce();
+    if (outside.is_empty()) return;
+    Statement fill;
+    fill.name = name_ + ".pad";
+    fill.domain = flat_domain(outside, statement_id(fill.name));
+    fill.kind = StatementKind::kMap;
+    fill.target = array_.name;
+    fill.value = padding_;
+    fill.repeats = static_cast<int>(around_.size());
+    fill.place = schedule_.statement(reader_).place;
+    for (std::size_t k = 0; k < around_.size(); ++k)
+      fill.iterators.push_back("o" + std::to_string(k) + "." + around_[k]->names.at(reader_));
+    std::vector<isl::pw_aff> element;
+    for (std::size_t d = 0; d < array_.extents.size(); ++d) {
+      fill.iterators.push_back("e" + std::to_string(d));
+      fill.subscripts.push_back(index(fill.iterators.back()));
+      element.push_back(output_dimension(fill.domain, static_cast<unsigned>(around_.size() + d)));
+    }
+    const isl::map which = with_range_tuple(map_to_values(fill.domain, element), array_id(array_.name));
+    fill.write = {array_.name, which, which, true, {}};
+    part_->move_write(fill, part_->of_iterators(fill));
+    padding_number_ = next_.statement_count();
+    next_.copies.push_back(std::move(fill));
+  }
+
+  // Readers find the padding in the part.
+  void add_padding_flows() {
+    if (padding_number_ < 0) return;
+    Dependences flows;
+    const isl::map& written = next_.statement(padding_number_).write.relation;
+    for (const int s : served_)
+      for (const Access& a : next_.statement(s).reads)
+        if (a.array == name_)
+          flows.push_back({DependenceKind::kFlow, padding_number_, s, name_, written.apply_range(a.relation.reverse())});
+    add_dependences(next_, std::move(flows));
   }
 
   Statement twin_of(const Statement& st, const std::string& name, const isl::set& domain, const isl::map& to_writer) const {
@@ -225,7 +286,10 @@ class ComputeAt {
       return std::any_of(served_.begin(), served_.end(), [&](int s) { return contains(part, s); });
     });
     order.insert(first, nest);
+    if (padding_number_ >= 0) order.insert(std::find(order.begin(), order.end(), nest), nest_of_padding());
     next_.tree = replace_node(schedule_.tree, body, make_sequence(std::move(order)));
+    if (padding_number_ >= 0)
+      next_.tree = with_outer_loops(next_.tree, around_, reader_, next_.statement(padding_number_), padding_number_);
     for (std::size_t w = 0; w < twins_.size(); ++w)
       next_.tree = with_outer_loops(next_.tree, around_, reader_, schedule_of_twin(w), twins_[w]);
     if (stays()) return;
@@ -235,6 +299,12 @@ class ComputeAt {
     for (const StorageMap& m : next_.storage)
       if (m.at >= 0 && find_loop(schedule_.tree, m.at) && !find_loop(next_.tree, m.at))
         args_.refuse("'" + m.array + "' lives in a buffer of the loops that compute " + quoted(), {"compute_at first"});
+  }
+
+  TreePtr nest_of_padding() {
+    std::vector<int> order(array_.extents.size());
+    std::iota(order.begin(), order.end(), 0);
+    return copy_nest(next_, next_.statement(padding_number_), padding_number_, around_.size(), order);
   }
 
   TreePtr nest_of_twins(const TreePtr& tree, bool top) const {
@@ -280,6 +350,8 @@ class ComputeAt {
   std::string name_;
   std::vector<TreePtr> around_;
   std::optional<PartArray> part_;
+  ExprPtr padding_;                // what reads outside the array give
+  int padding_number_ = -1;        // of the statement that writes it, if there are such reads
   std::vector<int> twins_;         // statement numbers, by writer
   std::vector<isl::map> to_twin_;  // by writer
 };
@@ -307,7 +379,7 @@ const Transform kComputeAt = {
     {"for x  p[x] = f(a[x])\nfor xt for x  q[x] = p[x] + p[x + 1]",
      "for xt {\n  for x in 32*xt..32*xt + 33  p.at[x] = f(a[x])\n  for x in 32*xt..32*xt + 32  q[x] = p.at[x] + p.at[x + 1] }",
      "compute_at (Halide, TVM, Tiramisu), post-tiling fusion, overlapped tiling",
-     "arrays from outside, writers that read other elements of it, padded reads, writers on threads; illegal where an operand of the writer "
+     "arrays from outside, writers that read other elements of it, reads with different padding values, writers on threads; illegal where an operand of the writer "
      "has changed by then"}};
 
 }  // namespace facet

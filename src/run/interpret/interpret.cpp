@@ -40,6 +40,9 @@ Result<Instance> global_instance(const Buffer& buffer, const SymbolValues& symbo
   std::vector<std::int64_t> extents, strides;
   for (const ExprPtr& e : buffer.extents) extents.push_back(evaluate_index(e, symbols));
   for (const ExprPtr& e : buffer.strides) strides.push_back(evaluate_index(e, symbols));
+  // A workspace is the sum of its arrays: one that is less than nothing takes room from others.
+  if (std::any_of(extents.begin(), extents.end(), [](std::int64_t e) { return e < 0; }))
+    return diagnose(Code::kInterpretBuffer, Place{}, {buffer.name, "has negative extents: " + extents_text(extents)});
   const bool given = initialised_by_caller(buffer);
   if (buffer.role == BufferRole::kOutput) {
     HostTensor& fresh = tensors[buffer.name] = make_host_tensor(buffer.dtype, extents);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "src/run/interpret/bytecode.hpp"
 #include "support/trees.hpp"
 
 namespace facet::testing {
@@ -322,6 +323,15 @@ TEST(Interpret, StepLimitEndsAndMeaninglessTreesAreErrors) {
   const Result<InterpretReport> missing = interpret(program_of({buffer("x", {idx(2)}, BufferRole::kInput)}, {}), {}, none);
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.errors()[0].code, Code::kInterpretBuffer);
+  const Result<InterpretReport> negative =
+      interpret(program_of({buffer("w", {idx(3), idx(-2)}, BufferRole::kWorkspace)}, {}), {}, none);
+  ASSERT_FALSE(negative.ok());
+  EXPECT_EQ(negative.errors()[0].code, Code::kInterpretBuffer);
+  const std::vector<ExprPtr> many(agents::kMaxRank + 1, idx(1)), zeros(agents::kMaxRank + 1, idx(0));
+  const Result<InterpretReport> deep =
+      interpret(program_of({buffer("w", many, BufferRole::kWorkspace)}, {put("w", zeros, literal(DType::kF32, 0))}), {}, none);
+  ASSERT_FALSE(deep.ok());
+  EXPECT_EQ(deep.errors()[0].code, Code::kLoopTreeMeaningless);
 }
 
 }  // namespace

@@ -126,19 +126,20 @@ class ComputeAt {
     }
   }
 
-  // { [o] -> T[e] }, where reads have a padding value elements that the array does not have included. Without holes: a few
-  // elements more, and loops without conditions.
+  // { [o] -> T[e] }: what an iteration reads, where reads have a padding value elements that the array does not have included.
   isl::map needed() const {
     isl::map exactly = footprint(schedule_, array_.name, at_->id);
     for (const int s : served_)
       for (const Access& a : schedule_.statement(s).reads)
         if (a.array == array_.name && a.reach)
           exactly = exactly.unite(outer_schedule(schedule_, s, at_->id).reverse().apply_range(*a.reach));
-    return simple_hull(exactly).intersect_domain(exactly.domain());
+    return exactly;
   }
 
   // { W[w] -> W.at[o.., w..] } for the instances that write what iteration o reads.
-  void make_twins(const isl::map& needed) {
+  void make_twins(const isl::map& exactly) {
+    // Without holes: a few elements more, and loops without conditions.
+    const isl::map needed = simple_hull(exactly).intersect_domain(exactly.domain());
     for (const int w : writers_) {
       const Statement& st = schedule_.statement(w);
       std::string twin = st.name + ".at";

@@ -47,6 +47,7 @@ void plan_group(GroupPlanner& planner) {
   plan_bands(planner);
   plan_recurrences(planner);
   plan_vectors(planner);
+  plan_row_blocks(planner);
   plan_threads(planner);
   plan_streams(planner);
 }

@@ -153,15 +153,17 @@ void Lanes::lane_stores(const Store& s, const Place& place, LoopList& out) {
   out.push_back(make_loop(Sequence{std::move(scope)}));
 }
 
-// Does the loop touch elements that the reduction may change, other than by this very update?
+// Does the loop touch elements that the reduction may change, other than by this very update? Sums into elements that are
+// certainly others, rows side by side, are none of them.
 bool Lanes::is_used_besides(const Store& s) const {
   const DType type = s.value->type;
   const Access target = access_of(s, type);
   bool used = false;
   walk_nodes(loop_.body, [&](const LoopPtr& n) {
     const Store* other = as<Store>(n);
-    used = used ||
-           (other && other->buffer == s.buffer && !(other->update == s.update && same_place(access_of(*other, type), target)));
+    if (!other || other->buffer != s.buffer) return;
+    const Access place = access_of(*other, type);
+    used = used || !(other->update == s.update && (same_place(place, target) || disjoint(place, target)));
   });
   const std::vector<PlacedAccess> all = placed_accesses({make_loop(For(loop_))});
   for (const PlacedAccess& w : all) {

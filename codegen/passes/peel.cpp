@@ -168,7 +168,7 @@ LoopList strip(const LoopList& region, const Axis& axis, const Facts& facts, Con
   if (iterators.empty()) return region;
   const std::set<std::string> own = introduced_names(region);  // a triangle's bound is known further inside only
   const bool known = !mentions_any(axis.loop.lower, own) && !mentions_any(axis.loop.upper, own);
-  if (!known || !covered(region, axis) || !independent(region, iterators, facts)) {
+  if (!known || !covered(region, axis) || !independent(region, iterators, facts, &context)) {
     LoopList out;
     for (const LoopPtr& node : region) {
       const For* f = as<For>(node);

@@ -25,8 +25,10 @@ bool same_extent(const For& a, const For& b);  // the same bounds, whatever thei
 // region writes? Sufficient test: each written buffer has a dimension in which
 // all its accesses have the same form c * iterator + (something fixed in the
 // region), c not 0; reads that by the facts never meet a write do not count.
-// Buffers allocated inside the axis' loops are private.
-bool independent(const LoopList& region, const std::set<std::string>& iterators, const Facts& facts);
+// Buffers allocated inside the axis' loops are private. With `sums`, a buffer of which the region knows nothing but updates of
+// one kind, whose order its numerics leave open, may have elements that several iterations update.
+bool independent(const LoopList& region, const std::set<std::string>& iterators, const Facts& facts,
+                 const Context* sums = nullptr);
 
 // Copies of one body, side by side. jammed: statement by statement, loops with
 // equal bounds merged; otherwise one after another. Names that a copy

@@ -7,11 +7,12 @@
 //
 // Copies one after another are always right. Merging their inner loops (jam)
 // interleaves iterations of the unrolled loop, so it is done only where these
-// are independent (each written buffer has a dimension that tells them apart)
+// are independent (each written buffer has a dimension that tells them apart, or is only added to)
 // and the inner loops have equal bounds. Named values and local arrays of a
 // copy get names of their own. Refused: no constant extent and no factor; more
 // than kMaxCopies copies.
 #include <algorithm>
+#include <optional>
 
 #include "codegen/passes/apart.hpp"
 #include "codegen/passes/tiles.hpp"
@@ -159,10 +160,25 @@ LoopPtr plain(For f) {
   return make_loop(std::move(f));
 }
 
+// Is everything that the region does to the buffer one kind of update, whose order the numerics leave open?
+bool updates_alike(const LoopList& region, const std::vector<PlacedAccess>& all, const std::string& buffer,
+                   const Context& context) {
+  for (const PlacedAccess& a : all)
+    if (a.access.buffer == buffer && (!a.access.writes || a.access.atomic || !context.allows_reassociation(a.access.type)))
+      return false;
+  std::set<std::optional<ReduceKind>> kinds;
+  walk_nodes(region, [&](const LoopPtr& n) {
+    const Store* s = as<Store>(n);
+    if (s && s->buffer == buffer) kinds.insert(s->update);
+  });
+  const std::optional<ReduceKind> kind = kinds.size() == 1 ? *kinds.begin() : std::nullopt;
+  return kind && *kind != ReduceKind::kArgMax && *kind != ReduceKind::kArgMin;
+}
+
 LoopList copies_of(const For& f, const ExprPtr& from, std::int64_t count, const Facts& facts, Context& context) {
   bool has_loop = false;
   walk_nodes(f.body, [&](const LoopPtr& node) { has_loop = has_loop || as<For>(node); });
-  const bool jam = has_loop && independent({make_loop(For(f))}, {f.iterator}, facts);
+  const bool jam = has_loop && independent({make_loop(For(f))}, {f.iterator}, facts, &context);
   std::vector<LoopList> copies;
   for (std::int64_t c = 0; c < count; ++c) copies.push_back(substitute(f.body, f.iterator, idx_add(from, idx(c * f.step))));
   if (has_loop && !jam)
@@ -172,7 +188,7 @@ LoopList copies_of(const For& f, const ExprPtr& from, std::int64_t count, const 
 
 }  // namespace
 
-bool independent(const LoopList& region, const std::set<std::string>& iterators, const Facts& facts) {
+bool independent(const LoopList& region, const std::set<std::string>& iterators, const Facts& facts, const Context* sums) {
   if (sets_outer_values(region)) return false;
   const std::vector<PlacedAccess> all = placed_accesses(region);
   std::set<std::string> inner = introduced_names(region);
@@ -183,7 +199,7 @@ bool independent(const LoopList& region, const std::set<std::string>& iterators,
     if (a.access.writes && !own.count(a.access.buffer)) written.insert(a.access.buffer);
   for (const std::string& buffer : written) {
     const std::vector<Access> meeting = meeting_writes(all, buffer, facts);
-    bool apart = false;
+    bool apart = sums && updates_alike(region, all, buffer, *sums);
     for (std::size_t d = 0; d < meeting[0].subscripts.size() && !apart; ++d) apart = tells_apart(meeting, d, iterators, inner);
     if (!apart) return false;
   }

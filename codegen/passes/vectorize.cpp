@@ -16,8 +16,8 @@
 //   otherwise                                    a loop over whole vectors,
 //   then one masked vector; reductions run in
 //                                                kAccumulators independent
-//                                                vectors first, joined in a
-//                                                fixed tree
+//                                                vectors together first, those
+//                                                of one joined in a fixed tree
 // That the iterations are independent was judged by whoever made the request;
 // what a body holds that has no vector form is a refusal with its reason, and
 // the loop stays scalar. lanes.hpp says what becomes of each statement.
@@ -33,11 +33,12 @@ namespace facet::passes {
 
 namespace {
 
-constexpr std::int64_t kMaxVectors = 8;    // copies side by side; more would not fit the register files with their
-                                           // operands
-constexpr std::int64_t kMaxMasked = 4;     // of them masked, for partial tiles
-constexpr std::int64_t kAccumulators = 4;  // latency 4 at one or two fused multiply-adds
-                                           // a cycle (Zen 4, Intel: 4 x 0.5..1)
+constexpr std::int64_t kMaxVectors = 8;       // copies side by side; more would not fit the register files with their
+                                              // operands
+constexpr std::int64_t kMaxMasked = 4;        // of them masked, for partial tiles
+constexpr std::int64_t kAccumulators = 4;     // latency 4 at one or two fused multiply-adds
+                                              // a cycle (Zen 4, Intel: 4 x 0.5..1)
+constexpr std::int64_t kAllAccumulators = 8;  // of all reductions of a body together: that latency at two a cycle
 
 struct Part {
   ExprPtr base;
@@ -54,7 +55,7 @@ struct Piece {
 class Vectorization {
  public:
   Vectorization(const For& f, const Facts& facts, Context& context, std::int64_t copies)
-      : loop_(f), facts_(facts), context_(context), accumulators_each_(std::max<std::int64_t>(1, kAccumulators / copies)) {
+      : loop_(f), facts_(facts), context_(context), copies_(copies) {
     width_ = f.width > 0 ? f.width : widest();
   }
 
@@ -74,7 +75,7 @@ class Vectorization {
   const For& loop_;
   Facts facts_;
   Context& context_;
-  std::int64_t accumulators_each_;
+  std::int64_t copies_;
   int width_ = 0;
   std::string refusal_;
   std::vector<LoopPtr> accumulators_;                   // Lets, before everything
@@ -280,15 +281,15 @@ class Vectorization {
     LoopList all;
     ExprPtr lower = loop_.lower;
     ExprPtr here;
-    if (accumulators_each_ > 1 && reduces()) {
-      For wide = whole_vectors(lower, accumulators_each_, &here);
+    if (const std::int64_t each = accumulators_each(); each > 1) {
+      For wide = whole_vectors(lower, each, &here);
       std::vector<Part> many;
-      for (std::int64_t p = 0; p < accumulators_each_; ++p) many.push_back({idx_add(here, idx(p * width_)), nullptr});
+      for (std::int64_t p = 0; p < each; ++p) many.push_back({idx_add(here, idx(p * width_)), nullptr});
       std::optional<LoopList> body = parts(many, true, inside(wide));
       if (!body) return body;
       wide.body = *body;
       all.push_back(make_loop(std::move(wide)));
-      lower = named_index(after_whole(lower, accumulators_each_), all);
+      lower = named_index(after_whole(lower, each), all);
     }
     if (const ExprPtr border = divides() ? nullptr : to_line_border(loop_, width_, context_)) {
       if (!start_of_row(border, all)) return std::nullopt;
@@ -341,13 +342,15 @@ class Vectorization {
     return index_value(name);
   }
 
-  // Does the body reduce over the lanes?
-  bool reduces() {
+  // Vectors that each reduction of the body runs in, so that all of them together hide the latency; 1: there is none.
+  std::int64_t accumulators_each() {
     const Names saved = context_.names;
     Lanes probe(loop_, index(loop_.iterator), width_, nullptr, facts_, context_);
     probe.body();
     context_.names = saved;
-    return !probe.reductions().empty();
+    const std::int64_t reductions = static_cast<std::int64_t>(probe.reductions().size());
+    if (reductions == 0) return 1;
+    return std::max<std::int64_t>(1, std::min(kAccumulators, kAllAccumulators / reductions) / copies_);
   }
 };
 

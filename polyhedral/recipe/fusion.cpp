@@ -3,9 +3,9 @@
 // Nests are visited in order. A nest joins the cluster before it when a statement of it reads a result of the cluster index by
 // index: the read T[i, j] against the write T[i, j] pairs the loops. The deepest legal depth is taken (a whole row that is
 // needed first makes the inner loop's fusion illegal, so softmax fuses at the row by itself). Neighbours that only read the
-// same array, element by element, join as well. The outer loop stays parallel unless one thread is predicted to take less time
-// for both than the threads for each. Nests that only start sums do not keep a reduction from its producer: they go before
-// both.
+// same array, element by element, join as well, and a sum in parts joins whoever walks its matrix row by row. The outer loop
+// stays parallel unless one thread is predicted to take less time for both than the threads for each. Nests that only start
+// sums do not keep a reduction from its producer: they go before both.
 #include <algorithm>
 
 #include "polyhedral/recipe/gpu_nest.hpp"
@@ -98,6 +98,22 @@ std::optional<Pairing> sibling_pairing(const Schedule& schedule, const TreePtr& 
   return std::nullopt;
 }
 
+// A sum in parts and another statement that walk one matrix row by row: the parts were made for this.
+std::optional<Pairing> pairing_of_parts(const Schedule& schedule, const TreePtr& cluster, const TreePtr& nest) {
+  const std::vector<int> sums = statements_of(nest);
+  if (sums.size() != 1 || !has_parts(schedule.statement(sums[0]))) return std::nullopt;
+  for (const int a : statements_of(cluster)) {
+    std::vector<std::string> loops = outer_loops(cluster, a), mine = outer_loops(nest, sums[0]);
+    const std::vector<std::string> paired = pair_siblings(schedule.statement(a), schedule.statement(sums[0]), loops);
+    std::size_t depth = 0;
+    while (depth < paired.size() && depth < mine.size() && paired[depth] == mine[depth]) ++depth;
+    loops.resize(depth);
+    mine.resize(depth);
+    if (depth > 0) return Pairing{a, sums[0], loops, mine, true};
+  }
+  return std::nullopt;
+}
+
 Step fuse_step(const Schedule& schedule, const Pairing& p, std::size_t depth) {
   const std::string& a = schedule.statement(p.writer).name;
   const std::string& b = schedule.statement(p.reader).name;
@@ -187,6 +203,7 @@ bool fuse_nests(GroupPlanner& planner, const TreePtr& cluster, const TreePtr& ne
                               planner.schedule().statement(statements_of(nest).front()).name;
   std::optional<Pairing> p = best_pairing(planner.schedule(), cluster, nest);
   if (!p) p = sibling_pairing(planner.schedule(), cluster, nest);
+  if (!p) p = pairing_of_parts(planner.schedule(), cluster, nest);
   if (!p) {
     planner.decline("fusion", subject, "no loops that walk the shared array together");
     return false;

@@ -6,8 +6,9 @@
 //
 // Two kinds of nests leave all threads but one idle otherwise. Where statements share the loop i, and one of them sums over it
 // what another has an own element for, cutting the columns j serves the one and cutting rows the other. And a result of few
-// elements offers no loop to share out. The parts are fixed by the recipe, so results do not depend on the number of threads.
-// Source: Suriana, Adams and Kamil, Parallel associative reductions in Halide, CGO 2017, section 3.
+// elements offers no loop to share out. Where such statements have nests of their own, x1 += A y1 and x2 += A' y2, parts let
+// them share the loop: a matrix that no cache holds is read once. The parts are fixed by the recipe, so results do not depend
+// on the number of threads. Source: Suriana, Adams and Kamil, Parallel associative reductions in Halide, CGO 2017, section 3.
 #include "polyhedral/recipe/partials.hpp"
 
 #include <algorithm>
@@ -25,6 +26,7 @@ constexpr std::int64_t kPartsPerThread = 4;            // so that threads that a
 constexpr double kReuse = 16;                          // instances for each element of all parts, which is filled and combined
 constexpr double kLeastBytes = 4096;                   // of a row that a thread reads in one piece: a page
 constexpr std::int64_t kLongPart = 4096, kWhole = 64;  // a long part is a multiple of all vectors
+constexpr std::int64_t kRows = 8;                      // and one of some rows of what is done to several at once
 
 bool combines_in_parts(ReduceKind k) { return k != ReduceKind::kArgMax && k != ReduceKind::kArgMin; }
 
@@ -58,6 +60,8 @@ class Parts {
     if (level_ == 0 && shares_loop()) {
       if (scalar_us(st_, instances_) < threads_pay_us(options_)) return std::nullopt;
       *why = "other statements of its loop have a result for each iteration: every thread sums parts of its own";
+    } else if (alone() && shares_matrix()) {
+      *why = "another nest reads the same matrix: one pass over it for both, every thread sums parts of its own";
     } else if (alone() && few_results()) {
       *why = "the result has too few elements for all threads: every thread sums parts of its own";
     } else {
@@ -98,6 +102,40 @@ class Parts {
     return std::all_of(all.begin(), all.end(), [&](int t) { return is_start(t); });
   }
 
+  // Does another nest sum along the rows of a matrix, too large for the second cache, of which this one sums the columns?
+  bool shares_matrix() const {
+    const std::vector<CacheLevel>& caches = options_.machine.cpu.caches;
+    const double cache = caches.size() > 1 ? static_cast<double>(caches[1].size_bytes) : 1 << 20;
+    if (level_ != 1 || loops_.size() != 2) return false;
+    const std::string lanes = walked_iterator(plain_, *loops_[0], s_);
+    bool found = false;
+    walk(st_.value, [&](const Expr& e) {
+      if (found || e.op != Op::kRead || e.args.size() != 2 || !is_index(e.args[0], index_) || !is_index(e.args[1], lanes))
+        return;
+      if (model_.array_bytes(e.name) <= cache) return;
+      for (int t = 0; t < plain_.statement_count(); ++t) found = found || (!contains(loops_[0], t) && sums_rows_of(e.name, t));
+    });
+    return found;
+  }
+
+  static bool is_index(const ExprPtr& e, const std::string& name) { return e->op == Op::kIndex && e->name == name; }
+
+  // A sum over rows whose nest does not wait for this one, nor the other way round.
+  bool sums_rows_of(const std::string& array, int t) const {
+    const Statement& other = plain_.statement(t);
+    const std::vector<TreePtr> loops = loops_around(plain_.tree, t);
+    if (!other.update || loops.size() != 2 || other.touches(st_.target) || st_.touches(other.target)) return false;
+    const std::string row = walked_iterator(plain_, *loops[0], t), column = walked_iterator(plain_, *loops[1], t);
+    if (row.empty() || column.empty() || !mentions_index(other.subscripts, row) || mentions_index(other.subscripts, column))
+      return false;
+    bool reads = false;
+    walk(other.value, [&](const Expr& e) {
+      reads = reads || (e.op == Op::kRead && e.name == array && e.args.size() == 2 && is_index(e.args[0], row) &&
+                        is_index(e.args[1], column));
+    });
+    return reads;
+  }
+
   bool few_results() const {
     for (const Contraction& c : recognise_contractions(st_, s_, model_))
       if (!c.m.empty() && !c.n.empty()) return false;  // register tiles, with splits of their own
@@ -114,7 +152,8 @@ class Parts {
     if (elements_ * static_cast<double>(parts) * kReuse > instances_ || trips < 2 * static_cast<double>(parts))
       return std::nullopt;
     std::int64_t size = static_cast<std::int64_t>(std::ceil(trips / static_cast<double>(parts)));
-    if (size >= kLongPart) size = (size + kWhole - 1) / kWhole * kWhole;
+    const std::int64_t whole = size >= kLongPart ? kWhole : size >= kWhole ? kRows : 1;
+    size = (size + whole - 1) / whole * whole;
     return make_step("rfactor", {{"statement", arg(st_.name)}, {"by", arg(index_ + " / " + std::to_string(size))}});
   }
 

@@ -86,6 +86,7 @@ void plan_pivots(GroupPlanner& planner);          // in place around one row and
 void plan_recurrences(GroupPlanner& planner);     // several rows or columns of a recurrence at once
 void plan_vectors(GroupPlanner& planner);         // one vector loop a statement
 void plan_windows(GroupPlanner& planner);         // before that: vector loops around short reductions
+void plan_row_blocks(GroupPlanner& planner);      // after that: rows of matrix-vector products, several at once
 void plan_threads(GroupPlanner& planner);         // one parallel loop a nest
 void plan_streams(GroupPlanner& planner);         // results larger than the caches go past them
 void plan_gpu_time_tiles(GroupPlanner& planner);  // stencils: hexagons over time, a front of blocks at once

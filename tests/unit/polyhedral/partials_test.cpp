@@ -80,7 +80,7 @@ Program two_sums(const std::string& rest = "") {
 // Rows serve q and columns s: one of the two has to give way, and only a sum can.
 TEST(Partials, SumsThatShareALoopGetPartsOfIt) {
   const std::string steps = planned(two_sums()).recipe;
-  EXPECT_TRUE(has(steps, "\"i / 250\"")) << steps;
+  EXPECT_TRUE(has(steps, "\"i / 256\"")) << steps;
   EXPECT_TRUE(has(steps, "parallelize")) << steps;
 }
 
@@ -100,6 +100,33 @@ TEST(Partials, ALoopThatCarriesMoreThanSumsKeepsThemWhole) {
   const Planned made = planned(p);
   EXPECT_FALSE(has(made.recipe, "rfactor")) << made.recipe;
   EXPECT_TRUE(has(made.told(), "carries more than sums")) << made.told();
+}
+
+// x1 += A y1 and x2 += A' y2 in nests of their own.
+Program both_ways(std::int64_t n, const std::string& second = "x2[i] = x2[i] + A[j][i] * y2[j];") {
+  const std::string count = std::to_string(n), size = "[" + count + "]";
+  const std::string loops = "for (int i = 0; i < " + count + "; i++) for (int j = 0; j < " + count + "; j++) ";
+  return program_of(R"({"facet": 1, "name": "p", "tensors": {)" + tensor("A", "[" + count + ", " + count + "]") + ", " +
+                    tensor("x1", size) + ", " + tensor("x2", size) + ", " + tensor("y1", size) + ", " + tensor("y2", size) +
+                    R"(}, "inputs": ["A", "x1", "x2", "y1", "y2"], "ops": [{"op": "loops", "in": ["A", "y1", "y2"],
+    "inout": ["x1", "x2"], "code": ")" +
+                    loops + "x1[i] = x1[i] + A[i][j] * y1[j]; " + loops + second + R"("}], "outputs": ["x1", "x2"]})");
+}
+
+TEST(Partials, AMatrixThatTwoNestsReadIsReadOnce) {
+  const Planned made = planned(both_ways(2000));
+  EXPECT_TRUE(has(made.recipe, R"({"do": "rfactor", "by": "j / 256", "statement": "x2"})")) << made.recipe;
+  EXPECT_TRUE(has(made.recipe, R"({"do": "fuse", "loops": {"x1": ["i", "j"], "x2": ["j", "i"]}, "statements": ["x1", "x2"]})"))
+      << made.recipe;
+  EXPECT_TRUE(has(made.told(), "one pass over it for both")) << made.told();
+}
+
+// From the second cache it may be read twice; where the second nest waits for the first it has to be.
+TEST(Partials, NestsThatGainNothingFromOnePassGetNoPartsForIt) {
+  const Planned small = planned(both_ways(600)), waits = planned(both_ways(2100, "x2[i] = x2[i] + A[j][i] * y2[j] * x1[j];"));
+  EXPECT_FALSE(has(small.told(), "one pass over it for both")) << small.told();
+  EXPECT_FALSE(has(waits.told(), "one pass over it for both")) << waits.told();
+  EXPECT_FALSE(has(waits.recipe, "fuse")) << waits.recipe;
 }
 
 // A loss: what is summed up is not stored, and the loop over it stays parallel.

@@ -155,6 +155,29 @@ TEST(Tiles, DependentRowsAreNotJammed) {
   for (const std::int64_t m : {0, 1, 3, 4, 9}) expect_same(p, q, {{"M", m}, {"N", 6}});
 }
 
+// Rows that are added to one vector: whose order numerics leave open, they run side by side, those of a partial tile too.
+TEST(Tiles, RowsThatAddToOneVectorAreJammed) {
+  const ExprPtr i = add(mul(idx(4), ix("i2")), ix("i"));
+  const auto tiles_of = [&](ExprPtr value) {
+    return loop("i2", idx(0), ceil_div(ix("M"), 4),
+                {loop("i", idx(0), least(idx(4), sub(ix("M"), mul(idx(4), ix("i2")))),
+                      {loop("j", idx(0), ix("N"), {update("y", {ix("j")}, std::move(value))})}, LoopKind::kUnroll)});
+  };
+  const std::vector<Buffer> buffers = {array("x", {ix("M"), ix("N")}), array("y", {ix("N")}, BufferRole::kInOut)};
+  LoopProgram p = program({"M", "N"}, buffers, {tiles_of(rd("x", {i, ix("j")}))});
+  PassLog log, strict, reads;
+  const LoopProgram q = lowered(p, &log);
+  EXPECT_FALSE(refused(log, "jam"));
+  EXPECT_NE(to_text(q.kernels[0].body).find("rest of i, 2 at a time"), std::string::npos) << to_text(q.kernels[0].body);
+  for (const std::int64_t m : {0, 1, 3, 4, 9, 11}) expect_same(p, q, {{"M", m}, {"N", 6}});
+  p.numerics.reassociate = Numerics::Reassociate::kStrict;
+  lowered(p, &strict);
+  EXPECT_TRUE(refused(strict, "jam"));
+  const LoopProgram meets = program({"M", "N"}, buffers, {tiles_of(mul(rd("x", {i, ix("j")}), rd("y", {idx(0)})))});
+  lowered(meets, &reads);
+  EXPECT_TRUE(refused(reads, "jam"));
+}
+
 TEST(Tiles, UnrollByAFactorLeavesARest) {
   const LoopPtr nest = loop("i", idx(0), ix("N"), {update("s", {idx(0)}, rd("a", {ix("i")}))}, LoopKind::kUnroll, 4);
   const LoopProgram p = program({"N"}, {array("a", {ix("N")}), array("s", {idx(1)}, BufferRole::kInOut)}, {nest});

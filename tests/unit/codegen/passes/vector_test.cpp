@@ -46,6 +46,34 @@ TEST(Vectors, SumUsesSeveralAccumulatorsJoinedInATree) {
   EXPECT_THAT(text, HasSubstr("lane_sum(s_sum + s_sum_2 + (s_sum_3 + s_sum_4))"));
 }
 
+// Sums side by side have vectors of their own; what all rows add to is loaded and stored once.
+TEST(Vectors, RowsSideBySide) {
+  const ExprPtr row = add(mul(idx(4), ix("t")), ix("i")), a = rd("a", {row, ix("j")});
+  const LoopProgram p = program(
+      {"N"},
+      {array("a", {idx(8), ix("N")}), array("x", {ix("N")}), array("f", {idx(8)}), out("s", {idx(8)}), out("y", {ix("N")})},
+      {loop("z", idx(0), ix("N"), {put("y", {ix("z")}, f32(1))}), loop("z", idx(0), idx(8), {put("s", {ix("z")}, f32(2))}),
+       loop("t", idx(0), idx(2),
+            {vector_loop("j", idx(0), ix("N"),
+                         {loop("i", idx(0), idx(4),
+                               {update("s", {row}, mul(a, rd("x", {ix("j")}))), update("y", {ix("j")}, mul(a, rd("f", {row})))},
+                               LoopKind::kUnroll)})})});
+  const std::string text = check(p);
+  EXPECT_THAT(text, HasSubstr("step 8"));
+  EXPECT_THAT(text, HasSubstr("s[4 * t + 3] sum= lane_sum(s_sum_4 + s_sum_8)"));
+}
+
+// x[i] and x[i + 1] are not certainly others while i runs inside the vector; a sum that is read meanwhile is not one.
+TEST(Vectors, SumsThatMeetOtherUsesStayInOrder) {
+  const LoopProgram p = program(
+      {"N"}, {array("a", {ix("N")}), out("s", {idx(2)}), out("c", {ix("N")})},
+      {put("s", {idx(0)}, f32(0)), put("s", {idx(1)}, f32(0)),
+       vector_loop("j", idx(0), ix("N"), {update("s", {idx(0)}, rd("a", {ix("j")})), put("c", {ix("j")}, rd("s", {idx(0)}))})});
+  PassLog log;
+  check(p, &log);
+  EXPECT_TRUE(refused(log, "vectorize"));
+}
+
 TEST(Vectors, RowMaximum) {
   const LoopProgram p = program(
       {"N"}, {array("a", {idx(3), ix("N")}), out("m", {idx(3)})},

@@ -1,239 +1,191 @@
-// schedule, legal and explain: what the scheduler chose, whether a recipe is legal, and the ledger of decisions.
+// schedule and legal: what the scheduler chose, and whether a recipe is legal.
 #include <algorithm>
 #include <cstdio>
 
-#include "codegen/arena.hpp"
-#include "codegen/kernel_uses.hpp"
 #include "src/driver/build.hpp"
 #include "src/driver/machines.hpp"
+#include "src/driver/recipe_text.hpp"
 #include "src/driver/replay.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
-#include "src/run/measure.hpp"
 
 namespace facet {
 
 namespace {
 
-JsonValue integers_json(const std::vector<std::int64_t>& list) {
+JsonValue integers_json(const std::vector<std::int64_t> &list) {
   JsonValue out = JsonValue::array();
-  for (const std::int64_t v : list) out.items.push_back(JsonValue::of(v));
+  for (const std::int64_t v : list)
+    out.items.push_back(JsonValue::of(v));
   return out;
 }
 
-JsonValue instance_json(const LegalReport::Instance& i) {
+JsonValue instance_json(const LegalReport::Instance &i) {
   JsonValue out = JsonValue::object();
-  out.add("statement", JsonValue::of(i.statement)).add("instance", integers_json(i.instance));
+  out.add("statement", JsonValue::of(i.statement))
+      .add("instance", integers_json(i.instance));
   out.add("loops", JsonValue::array_of(i.loops));
-  if (i.place.line == 0) return out;
-  out.add("file", JsonValue::of(i.place.file)).add("line", JsonValue::of(i.place.line));
+  if (i.place.line == 0)
+    return out;
+  out.add("file", JsonValue::of(i.place.file))
+      .add("line", JsonValue::of(i.place.line));
   return out.add("column", JsonValue::of(i.place.column));
 }
 
-// "  S is written at stencil.c:12:7: S[i] = ...", for each statement of the witness.
-std::string places_text(const LegalReport& r) {
+// "  S is written at stencil.c:12:7: S[i] = ...", for each statement of the
+// witness.
+std::string places_text(const LegalReport &r) {
   std::string text;
-  for (const LegalReport::Instance* i : {&r.source, &r.sink}) {
-    if (i->place.line == 0 || (i == &r.sink && r.sink.statement == r.source.statement)) continue;
+  for (const LegalReport::Instance *i : {&r.source, &r.sink}) {
+    if (i->place.line == 0 ||
+        (i == &r.sink && r.sink.statement == r.source.statement))
+      continue;
     const std::size_t start = i->place.excerpt.find_first_not_of(' ');
-    text += "  " + i->statement + " is written at " + i->place.file + ":" + std::to_string(i->place.line) + ":" +
-            std::to_string(i->place.column) + ": " + (start == std::string::npos ? "" : i->place.excerpt.substr(start)) + "\n";
+    text += "  " + i->statement + " is written at " + i->place.file + ":" +
+            std::to_string(i->place.line) + ":" +
+            std::to_string(i->place.column) + ": " +
+            (start == std::string::npos ? "" : i->place.excerpt.substr(start)) +
+            "\n";
   }
   return text;
 }
 
-JsonValue violation_json(const LegalReport& r) {
-  if (!r.has_violation) return JsonValue::null();
+JsonValue violation_json(const LegalReport &r) {
+  if (!r.has_violation)
+    return JsonValue::null();
   JsonValue symbols = JsonValue::object();
-  for (const auto& [name, value] : r.symbols) symbols.add(name, JsonValue::of(value));
+  for (const auto &[name, value] : r.symbols)
+    symbols.add(name, JsonValue::of(value));
   JsonValue out = JsonValue::object();
-  out.add("kind", JsonValue::of(r.kind)).add("array", JsonValue::of(r.array)).add("element", integers_json(r.element));
-  out.add("source", instance_json(r.source)).add("sink", instance_json(r.sink)).add("symbols", std::move(symbols));
+  out.add("kind", JsonValue::of(r.kind))
+      .add("array", JsonValue::of(r.array))
+      .add("element", integers_json(r.element));
+  out.add("source", instance_json(r.source))
+      .add("sink", instance_json(r.sink))
+      .add("symbols", std::move(symbols));
   return out;
 }
 
-// Steps as the recipe file would spell them.
-Result<JsonValue> steps_json(const std::vector<Step>& steps) {
-  Recipe carrier;
-  carrier.graph = steps;
-  const Result<JsonDocument> document = parse_json(to_json(carrier), "");
-  if (!document) return document.errors();
-  const JsonValue* graph = document->root.find("graph");
-  return graph ? *graph : JsonValue::array();
-}
-
-constexpr std::int64_t kReplaySteps = 50'000'000;  // of the interpreter: some seconds; more is replayed as two instances
+constexpr std::int64_t kReplaySteps =
+    50'000'000; // of the interpreter: some seconds; more is replayed as two
+                // instances
 
 struct Context {
   Loaded loaded;
   Machine machine;
 };
 
-Result<Context> context_of(const Options& options) {
+Result<Context> context_of(const Options &options) {
   Result<Loaded> loaded = load_program(options);
-  if (!loaded) return loaded.errors();
+  if (!loaded)
+    return loaded.errors();
   Result<Machine> machine = machine_in_force(options, false);
-  if (!machine) return machine.errors();
+  if (!machine)
+    return machine.errors();
   return Context{std::move(*loaded), std::move(*machine)};
 }
 
-}  // namespace
+} // namespace
 
-Result<Outcome> verb_schedule(const Options& options) {
+Result<Outcome> verb_schedule(const Options &options) {
   const Result<Context> c = context_of(options);
-  if (!c) return c.errors();
-  const Result<Planned> planned = make_plan(c->loaded, options, schedule_options(c->loaded, options, c->machine));
-  if (!planned) return planned.errors();
+  if (!c)
+    return c.errors();
+  const Result<Planned> planned = make_plan(
+      c->loaded, options, schedule_options(c->loaded, options, c->machine));
+  if (!planned)
+    return planned.errors();
   const std::string text = to_json(planned->recipe);
-  // stdout is the recipe; what was chosen for its holes, and what the fixed part costs, goes beside it.
-  for (const LedgerEntry& e : planned->ledger)
+  // stdout is the recipe; what was chosen for its holes, and what the fixed
+  // part costs, goes beside it.
+  for (const LedgerEntry &e : planned->ledger)
     if (e.kind == "hole" || e.kind == "fixed")
-      std::fprintf(stderr, "%s%s%s %s\n", e.group.c_str(), e.group.empty() ? "" : ": ", e.subject.c_str(), e.reason.c_str());
+      std::fprintf(stderr, "%s%s%s %s\n", e.group.c_str(),
+                   e.group.empty() ? "" : ": ", e.subject.c_str(),
+                   e.reason.c_str());
   Outcome outcome;
   if (options.output.empty()) {
     outcome.text = text;
   } else {
     const Result<Done> written = write_file(options.output, text);
-    if (!written) return written.errors();
+    if (!written)
+      return written.errors();
     outcome.text = "wrote " + options.output + "\n";
   }
   const Result<JsonDocument> document = parse_json(text, "");
-  if (document) outcome.json = document->root;
+  if (document)
+    outcome.json = document->root;
   return outcome;
 }
 
-Result<Outcome> verb_legal(const Options& options) {
+Result<Outcome> verb_legal(const Options &options) {
   if (options.schedule.empty())
-    return diagnose(Code::kBadCommandLine, {}, {"legal needs --schedule RECIPE"},
-                    {"facet schedule PROGRAM -o R.json writes one to start from"});
+    return diagnose(
+        Code::kBadCommandLine, {}, {"legal needs --schedule RECIPE"},
+        {"facet schedule PROGRAM -o R.json writes one to start from"});
   const Result<Context> c = context_of(options);
-  if (!c) return c.errors();
+  if (!c)
+    return c.errors();
   Result<Recipe> wanted = wanted_recipe(c->loaded, options);
-  if (!wanted) return wanted.errors();
+  if (!wanted)
+    return wanted.errors();
   ScheduleOptions judged = schedule_options(c->loaded, options, c->machine);
-  if (has_argument_holes(*wanted)) {  // judged as the scheduler completes them
+  if (has_argument_holes(*wanted)) { // judged as the scheduler completes them
     Result<Planned> planned = make_plan(c->loaded, options, judged);
-    if (!planned) return planned.errors();
+    if (!planned)
+      return planned.errors();
     wanted = std::move(planned->recipe);
   }
   judged.replay = options.replay;
-  const Result<LegalReport> report = check_recipe(c->loaded.program, *wanted, judged);
-  if (!report) return report.errors();
+  const Result<LegalReport> report =
+      check_recipe(c->loaded.program, *wanted, judged);
+  if (!report)
+    return report.errors();
   const Result<JsonValue> repair = steps_json(report->repair);
-  if (!repair) return repair.errors();
-  const Result<JsonValue> instead = steps_json(report->instead ? std::vector<Step>{*report->instead} : std::vector<Step>{});
-  if (!instead) return instead.errors();
+  if (!repair)
+    return repair.errors();
+  const Result<JsonValue> instead =
+      steps_json(report->instead ? std::vector<Step>{*report->instead}
+                                 : std::vector<Step>{});
+  if (!instead)
+    return instead.errors();
   Outcome outcome;
   outcome.status = report->legal ? 0 : 1;
   outcome.json.add("legal", JsonValue::of(report->legal));
   const bool legal = report->legal;
-  outcome.json.add("step", legal ? JsonValue::null() : JsonValue::of(report->step));
-  outcome.json.add("reason", legal ? JsonValue::null() : JsonValue::of(report->reason));
+  outcome.json.add("step",
+                   legal ? JsonValue::null() : JsonValue::of(report->step));
+  outcome.json.add("reason",
+                   legal ? JsonValue::null() : JsonValue::of(report->reason));
   outcome.json.add("violation", violation_json(*report));
-  outcome.json.add("repair", report->repair.empty() ? JsonValue::null() : *repair);
-  outcome.json.add("instead", report->instead ? instead->items[0] : JsonValue::null());
-  if (!legal) outcome.json.add("message", JsonValue::of(report->message));
+  outcome.json.add("repair",
+                   report->repair.empty() ? JsonValue::null() : *repair);
+  outcome.json.add("instead",
+                   report->instead ? instead->items[0] : JsonValue::null());
+  if (!legal)
+    outcome.json.add("message", JsonValue::of(report->message));
   outcome.text = legal ? "legal\n" : "illegal: " + report->message + "\n";
   if (!report->step.empty())
-    outcome.text += "  step " + report->step + (report->verb.empty() ? "" : " (" + report->verb + ")") + "\n";
-  if (!report->violation_text.empty()) outcome.text += "  violated: " + report->violation_text + "\n" + places_text(*report);
-  if (!report->repair.empty()) outcome.text += "  repair: insert before it " + write_json_compact(*repair) + "\n";
-  if (report->instead) outcome.text += "  repair: take instead of it " + write_json_compact(instead->items[0]) + "\n";
+    outcome.text += "  step " + report->step +
+                    (report->verb.empty() ? "" : " (" + report->verb + ")") +
+                    "\n";
+  if (!report->violation_text.empty())
+    outcome.text +=
+        "  violated: " + report->violation_text + "\n" + places_text(*report);
+  if (!report->repair.empty())
+    outcome.text +=
+        "  repair: insert before it " + write_json_compact(*repair) + "\n";
+  if (report->instead)
+    outcome.text += "  repair: take instead of it " +
+                    write_json_compact(instead->items[0]) + "\n";
   if (options.replay) {
-    const ReplayReport replay = run_replay(c->loaded.program, *report, options.seed, kReplaySteps);
+    const ReplayReport replay =
+        run_replay(c->loaded.program, *report, options.seed, kReplaySteps);
     outcome.json.add("replay", to_json(replay));
     outcome.text += to_text(replay, *report);
   }
   return outcome;
 }
 
-namespace {
-
-JsonValue entry_json(const LedgerEntry& e) {
-  JsonValue out = JsonValue::object();
-  out.add("kind", JsonValue::of(e.kind)).add("subject", JsonValue::of(e.subject)).add("done", JsonValue::of(e.done));
-  out.add("reason", JsonValue::of(e.reason)).add("group", JsonValue::of(e.group));
-  return out.add("bytes", JsonValue::of(e.bytes));
-}
-
-JsonValue note_json(const PassNote& n) {
-  JsonValue out = JsonValue::object();
-  out.add("kind", JsonValue::of(n.pass)).add("subject", JsonValue::of(n.loop)).add("done", JsonValue::of(n.done));
-  return out.add("reason", JsonValue::of(n.reason)).add("group", JsonValue::of(n.kernel));
-}
-
-// Arguments and constants, and the workspace with its sharing.
-std::int64_t peak_bytes(const LoopProgram& loops, const SymbolValues& sizes) {
-  std::int64_t sum = arena_bytes(loops, sizes);
-  for (const Buffer& b : loops.buffers) {
-    if (b.role == BufferRole::kWorkspace) continue;
-    std::int64_t bytes = size_bytes(b.dtype);
-    for (const ExprPtr& e : b.extents) bytes *= evaluate_index(e, sizes);
-    sum += bytes;
-  }
-  return sum;
-}
-
-std::string entry_text(const std::string& kind, const std::string& subject, bool done, const std::string& reason) {
-  return std::string(done ? "  + " : "  - ") + kind + ": " + subject + (reason.empty() ? "" : ": " + reason) + "\n";
-}
-
-JsonValue kernels_json(const Built& built, const SymbolValues& sizes, const CpuMachine& cpu, int threads, std::string* text) {
-  JsonValue list = JsonValue::array();
-  for (const Kernel& k : built.loops.kernels) {
-    if (k.when && evaluate_index(k.when, sizes) == 0) continue;
-    const double flops = k.flops ? static_cast<double>(evaluate_index(k.flops, sizes)) : 0;
-    const double bytes = k.bytes ? static_cast<double>(evaluate_index(k.bytes, sizes)) : 0;
-    const RooflineBound bound = roofline_bound(flops, bytes, flop_bytes(built.loops, k.body), ceilings_of(cpu, threads));
-    JsonValue one = JsonValue::object();
-    one.add("name", JsonValue::of(k.name)).add("ops", JsonValue::array_of(k.ops)).add("flops", JsonValue::of(flops));
-    one.add("bytes", JsonValue::of(bytes)).add("bound_ms", JsonValue::of(bound.time_ms));
-    one.add("bound_by", JsonValue::of(bound.by.empty() ? "memory" : bound.by));
-    list.items.push_back(std::move(one));
-    std::string ops;
-    for (const std::string& op : k.ops) ops += (ops.empty() ? "" : ", ") + op;
-    char line[160];
-    std::snprintf(line, sizeof line, ": %.4g MFLOP, %.4g MB, at least %.4g ms by %s\n", flops / 1e6, bytes / 1e6, bound.time_ms,
-                  bound.by.empty() ? "memory" : bound.by.c_str());
-    *text += "kernel " + k.name + " (" + ops + ")" + line;
-  }
-  return list;
-}
-
-}  // namespace
-
-Result<Outcome> verb_explain(const Options& options) {
-  if (!options.html.empty()) return diagnose(Code::kNotInThisVersion, {}, {"explain --html"});
-  Result<Context> c = context_of(options);
-  if (!c) return c.errors();
-  const Result<Machine> measured = machine_in_force(options, true);
-  if (!measured) return measured.errors();
-  const Result<Built> built = build_loops(c->loaded, options, c->machine);
-  if (!built) return built.errors();
-  Outcome outcome;
-  JsonValue edges = JsonValue::array(), promotions = JsonValue::array(), loops = JsonValue::array(),
-            given_up = JsonValue::array();
-  const int threads = options.threads > 0 ? options.threads : measured->cpu.cores;
-  JsonValue kernels = kernels_json(*built, c->loaded.sizes, measured->cpu, threads, &outcome.text);
-  for (const LedgerEntry& e : built->plan.ledger) {
-    const bool edge = e.kind == "fusion" || e.kind == "contraction" || e.kind == "partition";
-    JsonValue& list = edge ? edges : e.kind == "promotion" ? promotions : loops;
-    list.items.push_back(entry_json(e));
-    if (!e.done || e.kind == "budget") given_up.items.push_back(entry_json(e));
-    outcome.text += entry_text(e.kind, e.subject, e.done, e.reason);
-  }
-  for (const PassNote& n : built->passes.notes) {
-    loops.items.push_back(note_json(n));
-    if (!n.done) given_up.items.push_back(note_json(n));
-    outcome.text += entry_text(n.pass, n.loop, n.done, n.reason);
-  }
-  const std::int64_t peak = peak_bytes(built->loops, c->loaded.sizes);
-  outcome.text += "peak memory: " + std::to_string(peak) + " bytes\n";
-  outcome.json.add("program", JsonValue::of(c->loaded.program.name)).add("target", JsonValue::of(options.target));
-  outcome.json.add("kernels", std::move(kernels)).add("edges", std::move(edges)).add("promotions", std::move(promotions));
-  outcome.json.add("loops", std::move(loops)).add("given_up", std::move(given_up)).add("peak_bytes", JsonValue::of(peak));
-  return outcome;
-}
-
-}  // namespace facet
+} // namespace facet

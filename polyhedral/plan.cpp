@@ -73,9 +73,7 @@ Result<std::vector<Step>> steps_of(const Program& program, const ReaderIndex& re
   return std::vector<Step>{};
 }
 
-bool leaves_holes(const Group& group) {
-  return std::any_of(group.steps.begin(), group.steps.end(), [](const Step& s) { return s.verb == "?" || has_hole(s); });
-}
+bool leaves_holes(const Group& group) { return std::any_of(group.steps.begin(), group.steps.end(), leaves_hole); }
 
 // The steps of a group that fixes some and leaves arguments or the rest open.
 Result<std::vector<Step>> completed(const Group& group, const Program& program, const ReaderIndex& readers,

@@ -84,23 +84,30 @@ class ComputeAt {
     if (array_.external || writers_.empty())
       return args_.refuse(quoted() + " is not computed in this group",
                           {"`promote` copies a part of an array that comes from outside"});
-    if (served_.empty()) return args_.refuse(quoted() + " is not read inside " + where());
+    if (served_.empty())
+      return args_.refuse(quoted() + " is not read inside " + where(), {"name a loop around a statement that reads it"});
     if (is_stored_otherwise(schedule_, array_.name))
       return args_.refuse(quoted() + " is contracted, promoted or out of memory already", {"compute_at first"});
     if (padded_reads(schedule_, array_.name, at_->id))
-      args_.refuse(quoted() + " is read with a padding value inside " + where() + ", which needs the whole array's bounds");
+      args_.refuse(quoted() + " is read with a padding value inside " + where() + ", which needs the whole array's bounds",
+                   {"leave the array whole: fuse its nest with the reader's instead"});
     for (const Dependence& d : *schedule_.dependences)
       if (d.array == array_.name && d.kind == DependenceKind::kAnti && is_served(d.source))
         return args_.refuse("'" + schedule_.statement(d.source).name + "' reads " + quoted() + " before '" +
-                            schedule_.statement(d.sink).name + "' has changed it for the last time");
+                                schedule_.statement(d.sink).name + "' has changed it for the last time",
+                            {"fuse the two nests instead"});
   }
 
   void check_writers() {
     for (const int w : writers_) {
       const Statement& st = schedule_.statement(w);
       const std::string named = "'" + st.name + "'";
-      if (contains(at_, w)) return args_.refuse(named + " computes " + quoted() + " inside " + where() + " already");
-      if (reads_others(st)) return args_.refuse(named + " reads other elements of " + quoted() + " than it writes");
+      if (contains(at_, w))
+        return args_.refuse(named + " computes " + quoted() + " inside " + where() + " already",
+                            {"choose a loop further inside"});
+      if (reads_others(st))
+        return args_.refuse(named + " reads other elements of " + quoted() + " than it writes",
+                            {"its elements cannot be computed one without the other: fuse the nests instead"});
       for (const TreePtr& l : loops_around(schedule_.tree, w))
         if (l->mark.kind == LoopKind::kParallel || l->mark.kind == LoopKind::kMapped)
           return args_.refuse("loop '" + l->names.at(w) + "' of " + named + " runs on threads already",

@@ -14,178 +14,166 @@ namespace facet {
 
 namespace {
 
-JsonValue integers_json(const std::vector<std::int64_t> &list) {
+JsonValue integers_json(const std::vector<std::int64_t>& list) {
   JsonValue out = JsonValue::array();
-  for (const std::int64_t v : list)
-    out.items.push_back(JsonValue::of(v));
+  for (const std::int64_t v : list) out.items.push_back(JsonValue::of(v));
   return out;
 }
 
-JsonValue instance_json(const LegalReport::Instance &i) {
+JsonValue instance_json(const LegalReport::Instance& i) {
   JsonValue out = JsonValue::object();
-  out.add("statement", JsonValue::of(i.statement))
-      .add("instance", integers_json(i.instance));
+  out.add("statement", JsonValue::of(i.statement)).add("instance", integers_json(i.instance));
   out.add("loops", JsonValue::array_of(i.loops));
-  if (i.place.line == 0)
-    return out;
-  out.add("file", JsonValue::of(i.place.file))
-      .add("line", JsonValue::of(i.place.line));
+  if (i.place.line == 0) return out;
+  out.add("file", JsonValue::of(i.place.file)).add("line", JsonValue::of(i.place.line));
   return out.add("column", JsonValue::of(i.place.column));
 }
 
-// "  S is written at stencil.c:12:7: S[i] = ...", for each statement of the
-// witness.
-std::string places_text(const LegalReport &r) {
+// "  S is written at stencil.c:12:7: S[i] = ...", for each statement of the witness.
+std::string places_text(const LegalReport& r) {
   std::string text;
-  for (const LegalReport::Instance *i : {&r.source, &r.sink}) {
-    if (i->place.line == 0 ||
-        (i == &r.sink && r.sink.statement == r.source.statement))
-      continue;
+  for (const LegalReport::Instance* i : {&r.source, &r.sink}) {
+    if (i->place.line == 0 || (i == &r.sink && r.sink.statement == r.source.statement)) continue;
     const std::size_t start = i->place.excerpt.find_first_not_of(' ');
-    text += "  " + i->statement + " is written at " + i->place.file + ":" +
-            std::to_string(i->place.line) + ":" +
-            std::to_string(i->place.column) + ": " +
-            (start == std::string::npos ? "" : i->place.excerpt.substr(start)) +
-            "\n";
+    text += "  " + i->statement + " is written at " + i->place.file + ":" + std::to_string(i->place.line) + ":" +
+            std::to_string(i->place.column) + ": " + (start == std::string::npos ? "" : i->place.excerpt.substr(start)) + "\n";
   }
   return text;
 }
 
-JsonValue violation_json(const LegalReport &r) {
-  if (!r.has_violation)
-    return JsonValue::null();
+JsonValue violation_json(const LegalReport& r) {
+  if (!r.has_violation) return JsonValue::null();
   JsonValue symbols = JsonValue::object();
-  for (const auto &[name, value] : r.symbols)
-    symbols.add(name, JsonValue::of(value));
+  for (const auto& [name, value] : r.symbols) symbols.add(name, JsonValue::of(value));
   JsonValue out = JsonValue::object();
-  out.add("kind", JsonValue::of(r.kind))
-      .add("array", JsonValue::of(r.array))
-      .add("element", integers_json(r.element));
-  out.add("source", instance_json(r.source))
-      .add("sink", instance_json(r.sink))
-      .add("symbols", std::move(symbols));
+  out.add("kind", JsonValue::of(r.kind)).add("array", JsonValue::of(r.array)).add("element", integers_json(r.element));
+  out.add("source", instance_json(r.source)).add("sink", instance_json(r.sink)).add("symbols", std::move(symbols));
   return out;
 }
 
-constexpr std::int64_t kReplaySteps =
-    50'000'000; // of the interpreter: some seconds; more is replayed as two
-                // instances
+constexpr std::int64_t kReplaySteps = 50'000'000;  // of the interpreter: some seconds; more is replayed as two instances
 
 struct Context {
   Loaded loaded;
   Machine machine;
 };
 
-Result<Context> context_of(const Options &options) {
+Result<Context> context_of(const Options& options) {
   Result<Loaded> loaded = load_program(options);
-  if (!loaded)
-    return loaded.errors();
+  if (!loaded) return loaded.errors();
   Result<Machine> machine = machine_in_force(options, false);
-  if (!machine)
-    return machine.errors();
+  if (!machine) return machine.errors();
   return Context{std::move(*loaded), std::move(*machine)};
 }
 
-} // namespace
+// The steps of each group up to its first hole.
+Recipe fixed_part(Recipe recipe) {
+  for (Variant& v : recipe.variants)
+    for (Group& g : v.groups) g.steps.erase(std::find_if(g.steps.begin(), g.steps.end(), leaves_hole), g.steps.end());
+  return recipe;
+}
 
-Result<Outcome> verb_schedule(const Options &options) {
+// What is printed is what `legal` accepts and `run` obeys: nothing where a step is refused.
+Result<Done> obeyable(const Loaded& loaded, const Recipe& recipe, ScheduleOptions options) {
+  options.repair = false;
+  const Result<LegalReport> report = check_recipe(loaded.program, recipe, options);
+  const std::optional<Diagnostic> d = report ? report->refusal : std::optional(report.errors()[0]);
+  if (!d || d->code == Code::kBudgetExhausted) return Done{};  // what was not judged in time is not refused
+  return *d;
+}
+
+// The recipe as the scheduler completes it; where it cannot, for a fixed step is refused, the part that says so.
+Result<Recipe> judged_recipe(const Loaded& loaded, const Options& options, const ScheduleOptions& judged) {
+  Result<Recipe> wanted = wanted_recipe(loaded, options);
+  if (!wanted || !has_argument_holes(*wanted)) return wanted;
+  Result<Planned> planned = make_plan(loaded, options, judged);
+  if (planned) return std::move(planned->recipe);
+  Recipe fixed = fixed_part(*wanted);
+  if (failure_of(planned.errors()[0].code) != Failure::kAnswerIsNo) return planned.errors();
+  const Result<Done> fine = obeyable(loaded, fixed, judged);
+  return fine ? Result<Recipe>(planned.errors()) : Result<Recipe>(std::move(fixed));
+}
+
+// Also of a recipe that is refused before its steps are applied: for its target, or where nothing can stand in its holes.
+Result<LegalReport> judgement(const Loaded& loaded, const Options& options, const ScheduleOptions& judged) {
+  const Result<Recipe> recipe = judged_recipe(loaded, options, judged);
+  if (recipe) return check_recipe(loaded.program, *recipe, judged);
+  const Diagnostic& d = recipe.errors()[0];
+  if (d.code != Code::kStepPrecondition && d.code != Code::kIllegalStep) return recipe.errors();
+  LegalReport report;
+  report.legal = false;
+  const std::size_t steps = d.place.pointer.find("/steps/");
+  report.step = d.place.pointer.substr(0, steps == std::string::npos ? steps : d.place.pointer.find('/', steps + 7));
+  report.reason = "precondition";
+  report.message = to_text(d);
+  report.refusal = d;
+  return report;
+}
+
+}  // namespace
+
+Result<Outcome> verb_schedule(const Options& options) {
   const Result<Context> c = context_of(options);
-  if (!c)
-    return c.errors();
-  const Result<Planned> planned = make_plan(
-      c->loaded, options, schedule_options(c->loaded, options, c->machine));
-  if (!planned)
-    return planned.errors();
+  if (!c) return c.errors();
+  const ScheduleOptions schedule = schedule_options(c->loaded, options, c->machine);
+  const Result<Planned> planned = make_plan(c->loaded, options, schedule);
+  if (!planned) return planned.errors();
+  const Result<Done> fine = options.schedule.empty() ? Done{} : obeyable(c->loaded, planned->recipe, schedule);
+  if (!fine) return fine.errors();
   const std::string text = to_json(planned->recipe);
-  // stdout is the recipe; what was chosen for its holes, and what the fixed
-  // part costs, goes beside it.
-  for (const LedgerEntry &e : planned->ledger)
+  // stdout is the recipe; what was chosen for its holes, and what the fixed part costs, goes beside it.
+  for (const LedgerEntry& e : planned->ledger)
     if (e.kind == "hole" || e.kind == "fixed")
-      std::fprintf(stderr, "%s%s%s %s\n", e.group.c_str(),
-                   e.group.empty() ? "" : ": ", e.subject.c_str(),
-                   e.reason.c_str());
+      std::fprintf(stderr, "%s%s%s %s\n", e.group.c_str(), e.group.empty() ? "" : ": ", e.subject.c_str(), e.reason.c_str());
   Outcome outcome;
   if (options.output.empty()) {
     outcome.text = text;
   } else {
     const Result<Done> written = write_file(options.output, text);
-    if (!written)
-      return written.errors();
+    if (!written) return written.errors();
     outcome.text = "wrote " + options.output + "\n";
   }
   const Result<JsonDocument> document = parse_json(text, "");
-  if (document)
-    outcome.json = document->root;
+  if (document) outcome.json = document->root;
   return outcome;
 }
 
-Result<Outcome> verb_legal(const Options &options) {
+Result<Outcome> verb_legal(const Options& options) {
   if (options.schedule.empty())
-    return diagnose(
-        Code::kBadCommandLine, {}, {"legal needs --schedule RECIPE"},
-        {"facet schedule PROGRAM -o R.json writes one to start from"});
+    return diagnose(Code::kBadCommandLine, {}, {"legal needs --schedule RECIPE"},
+                    {"facet schedule PROGRAM -o R.json writes one to start from"});
   const Result<Context> c = context_of(options);
-  if (!c)
-    return c.errors();
-  Result<Recipe> wanted = wanted_recipe(c->loaded, options);
-  if (!wanted)
-    return wanted.errors();
+  if (!c) return c.errors();
   ScheduleOptions judged = schedule_options(c->loaded, options, c->machine);
-  if (has_argument_holes(*wanted)) { // judged as the scheduler completes them
-    Result<Planned> planned = make_plan(c->loaded, options, judged);
-    if (!planned)
-      return planned.errors();
-    wanted = std::move(planned->recipe);
-  }
   judged.replay = options.replay;
-  const Result<LegalReport> report =
-      check_recipe(c->loaded.program, *wanted, judged);
-  if (!report)
-    return report.errors();
+  const Result<LegalReport> report = judgement(c->loaded, options, judged);
+  if (!report) return report.errors();
   const Result<JsonValue> repair = steps_json(report->repair);
-  if (!repair)
-    return repair.errors();
-  const Result<JsonValue> instead =
-      steps_json(report->instead ? std::vector<Step>{*report->instead}
-                                 : std::vector<Step>{});
-  if (!instead)
-    return instead.errors();
+  if (!repair) return repair.errors();
+  const Result<JsonValue> instead = steps_json(report->instead ? std::vector<Step>{*report->instead} : std::vector<Step>{});
+  if (!instead) return instead.errors();
   Outcome outcome;
   outcome.status = report->legal ? 0 : 1;
   outcome.json.add("legal", JsonValue::of(report->legal));
   const bool legal = report->legal;
-  outcome.json.add("step",
-                   legal ? JsonValue::null() : JsonValue::of(report->step));
-  outcome.json.add("reason",
-                   legal ? JsonValue::null() : JsonValue::of(report->reason));
+  outcome.json.add("step", legal ? JsonValue::null() : JsonValue::of(report->step));
+  outcome.json.add("reason", legal ? JsonValue::null() : JsonValue::of(report->reason));
   outcome.json.add("violation", violation_json(*report));
-  outcome.json.add("repair",
-                   report->repair.empty() ? JsonValue::null() : *repair);
-  outcome.json.add("instead",
-                   report->instead ? instead->items[0] : JsonValue::null());
-  if (!legal)
-    outcome.json.add("message", JsonValue::of(report->message));
+  outcome.json.add("repair", report->repair.empty() ? JsonValue::null() : *repair);
+  outcome.json.add("instead", report->instead ? instead->items[0] : JsonValue::null());
+  if (!legal) outcome.json.add("message", JsonValue::of(report->message));
   outcome.text = legal ? "legal\n" : "illegal: " + report->message + "\n";
   if (!report->step.empty())
-    outcome.text += "  step " + report->step +
-                    (report->verb.empty() ? "" : " (" + report->verb + ")") +
-                    "\n";
-  if (!report->violation_text.empty())
-    outcome.text +=
-        "  violated: " + report->violation_text + "\n" + places_text(*report);
-  if (!report->repair.empty())
-    outcome.text +=
-        "  repair: insert before it " + write_json_compact(*repair) + "\n";
-  if (report->instead)
-    outcome.text += "  repair: take instead of it " +
-                    write_json_compact(instead->items[0]) + "\n";
+    outcome.text += "  step " + report->step + (report->verb.empty() ? "" : " (" + report->verb + ")") + "\n";
+  if (!report->violation_text.empty()) outcome.text += "  violated: " + report->violation_text + "\n" + places_text(*report);
+  if (!report->repair.empty()) outcome.text += "  repair: insert before it " + write_json_compact(*repair) + "\n";
+  if (report->instead) outcome.text += "  repair: take instead of it " + write_json_compact(instead->items[0]) + "\n";
   if (options.replay) {
-    const ReplayReport replay =
-        run_replay(c->loaded.program, *report, options.seed, kReplaySteps);
+    const ReplayReport replay = run_replay(c->loaded.program, *report, options.seed, kReplaySteps);
     outcome.json.add("replay", to_json(replay));
     outcome.text += to_text(replay, *report);
   }
   return outcome;
 }
 
-} // namespace facet
+}  // namespace facet

@@ -102,6 +102,7 @@ Result<Done> complete(Variant& v, int index, const Program& program, const Reade
     Result<std::vector<NodeGroup>> given = groups_of_recipe(program, v.groups);
     if (!given) return given.errors();
     groups = std::move(*given);
+    for (std::size_t g = 0; g < groups.size(); ++g) v.groups[g].name = groups[g].name;
   }
   for (std::size_t g = 0; g < groups.size(); ++g) {
     Group& group = v.groups[g];

@@ -20,6 +20,15 @@ Repair repair_of(const Schedule& original, const std::vector<Step>& steps, const
   return find_repair(*before.schedule, {refused, steps.end()}, *refusal.violation, budget.part(0.5));
 }
 
+// The rewrite that a complaint is about.
+int rewrite_of(const Diagnostic& d, const std::vector<Step>& rewrites) {
+  for (std::size_t i = 0; i < rewrites.size(); ++i) {
+    const std::string& own = rewrites[i].place.pointer;
+    if (!own.empty() && (d.place.pointer == own || d.place.pointer.rfind(own + "/", 0) == 0)) return static_cast<int>(i);
+  }
+  return 0;
+}
+
 // Judges one variant; false in `report` at the first refusal. The first `added` groups are not the recipe's and have no steps.
 Result<Done> judge(const Program& program, const ReaderIndex& readers, const Variant& variant, const std::string& pointer,
                    std::size_t added, const ScheduleOptions& options, const Budget& budget, LegalReport* report) {
@@ -30,8 +39,8 @@ Result<Done> judge(const Program& program, const ReaderIndex& readers, const Var
     const std::vector<Step>& rewrites = variant.groups[g].rewrites;
     const Result<Schedule> schedule = analyse(program, readers, (*groups)[g], budget, rewrites);
     if (!schedule && schedule.errors()[0].code == Code::kStepPrecondition) {  // a rewrite
-      describe_refusal({schedule.errors()[0], std::nullopt, nullptr, 0}, pointer + "/groups/" + std::to_string(g - added),
-                       rewrites, report);
+      describe_refusal({schedule.errors()[0], std::nullopt, nullptr, rewrite_of(schedule.errors()[0], rewrites)},
+                       pointer + "/groups/" + std::to_string(g - added), rewrites, report);
       continue;
     }
     if (!schedule) return schedule.errors();
@@ -56,9 +65,11 @@ void describe_refusal(const StepRefusal& refusal, const std::string& group_point
                       LegalReport* report) {
   const Diagnostic& d = refusal.diagnostic;
   report->legal = false;
-  report->verb = steps[static_cast<std::size_t>(refusal.step)].verb;
-  report->step = d.place.pointer.empty() ? group_pointer + "/steps/" + std::to_string(refusal.step) : d.place.pointer;
+  const Step& step = steps[static_cast<std::size_t>(refusal.step)];
+  report->verb = step.verb;
+  report->step = step.place.pointer.empty() ? group_pointer + "/steps/" + std::to_string(refusal.step) : step.place.pointer;
   report->message = to_text(d);
+  report->refusal = d;
   report->reason = refusal.violation ? "dependence" : "precondition";
   if (!refusal.violation) return;
   const Violation& v = *refusal.violation;

@@ -106,7 +106,14 @@ struct PredictedKernel {
 Result<std::vector<PredictedKernel>> predict_program(const Program& program, const Recipe& recipe,
                                                      const ScheduleOptions& options);
 
-// Does a step leave an argument, or a part of one, to the scheduler?
+// Does the target's code obey every step? An error names the first that it would not.
+Result<Done> check_target(const Recipe& recipe, const std::string& target);
+// Do some allowed sizes satisfy the condition of each variant?
+Result<Done> check_conditions(const Program& program, const Recipe& recipe);
+
+// Is the step the whole rest, or does it leave an argument, or a part of one, to the scheduler?
+bool leaves_hole(const Step& step);
+// Does a step of the recipe?
 bool has_argument_holes(const Recipe& recipe);
 
 // The judgement of `legal`.
@@ -116,6 +123,7 @@ struct LegalReport {
   std::string verb;
   std::string reason;  // "dependence" | "precondition"
   std::string message;
+  std::optional<Diagnostic> refusal;  // the same for those who must obey the recipe
   struct Instance {
     std::string statement;
     std::vector<std::string> loops;

@@ -150,6 +150,32 @@ std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& 
   return groups;
 }
 
+namespace {
+
+// Groups without a name are k0, k1, .. as the planner calls them, past what the recipe calls others.
+Result<Done> name_groups(const Program& program, const std::vector<Group>& given, std::vector<NodeGroup>* groups) {
+  std::set<std::string> taken;
+  for (const Group& g : given)
+    if (!g.name.empty() && !taken.insert(g.name).second)
+      return diagnose(Code::kListedTwice, g.place, {g.name, "the names of groups"},
+                      {"give each a name of its own, or leave \"name\" out"});
+  int number = 0;
+  for (NodeGroup& g : *groups) {
+    const auto copied = [&](int n) { return is_copy(program.nodes[static_cast<std::size_t>(n)]); };
+    if (!g.nodes.empty() && std::all_of(g.nodes.begin(), g.nodes.end(), copied)) {
+      if (g.name.empty()) g.name = copy_group(program.nodes[static_cast<std::size_t>(g.nodes[0])]);
+      continue;
+    }
+    std::string name = "k" + std::to_string(number++);
+    if (!g.name.empty()) continue;
+    while (!taken.insert(name).second) name = "k" + std::to_string(number++);
+    g.name = name;
+  }
+  return Done{};
+}
+
+}  // namespace
+
 Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const std::vector<Group>& groups) {
   const std::vector<std::string> names = node_names(program);
   std::map<std::string, int> node_of, writers;
@@ -169,6 +195,7 @@ Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const st
         return diagnose(Code::kBadGroups, groups[g].place, {"'" + op + "' is in two groups"});
       if (placed.emplace(it->second, static_cast<int>(g)).second) made.nodes.push_back(it->second);
     }
+    if (made.nodes.empty()) return diagnose(Code::kEmptyList, groups[g].place, {"\"ops\" of a group"});
     std::sort(made.nodes.begin(), made.nodes.end());
     list.push_back(std::move(made));
   }
@@ -184,6 +211,8 @@ Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const st
                           {"'" + names[n] + "' runs before '" + t + "', which it reads"});
     for (const std::string& t : results_of(node)) writer[t] = it->second;
   }
+  const Result<Done> named = name_groups(program, groups, &list);
+  if (!named) return named.errors();
   return list;
 }
 

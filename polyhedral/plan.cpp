@@ -87,9 +87,7 @@ Result<std::vector<Step>> rewrites_of(const Schedule& plain, const NodeGroup& no
   return std::vector<Step>{};
 }
 
-bool leaves_holes(const Group& group) {
-  return std::any_of(group.steps.begin(), group.steps.end(), [](const Step& s) { return s.verb == "?" || has_hole(s); });
-}
+bool leaves_holes(const Group& group) { return std::any_of(group.steps.begin(), group.steps.end(), leaves_hole); }
 
 // The steps of a group that fixes some and leaves arguments or the rest open.
 Result<std::vector<Step>> completed(const Group& group, const Program& program, const ReaderIndex& readers,
@@ -118,6 +116,7 @@ Result<Done> complete(Variant& v, int index, const Program& program, const Reade
     Result<std::vector<NodeGroup>> given = groups_of_recipe(program, v.groups);
     if (!given) return given.errors();
     groups = std::move(*given);
+    for (std::size_t g = 0; g < groups.size(); ++g) v.groups[g].name = groups[g].name;
   }
   for (std::size_t g = 0; g < groups.size(); ++g) {
     Group& group = v.groups[g];

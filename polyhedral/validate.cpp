@@ -128,9 +128,11 @@ class Validator {
     const bool output = readers_.outputs.count(array.name) > 0;
     const bool out_of_node = std::count(node_.out.begin(), node_.out.end(), array.name) > 0;
     if (!output && !out_of_node) return;
+    const std::string way = output ? "write it too, or start from a given array: name '" + array.name + "' in \"inout\""
+                                   : "of an array that only its op uses, declare no more elements than the op sets";
     if (const std::optional<Point> p = smallest_point(box(array).subtract(written)))
       problems_.push_back(diagnose(Code::kNotDefinedEverywhere, place_of(array.name),
-                                   {"'" + array.name + "'", list_text(p->coordinates), where_text(*p)}));
+                                   {"'" + array.name + "'", list_text(p->coordinates), where_text(*p)}, {way}));
   }
 
   static bool plain(const Array& array, const Statement& s) { return !s.update && !array.in_place; }

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "facet/expr_facts.hpp"
 #include "polyhedral/affine.hpp"
+#include "polyhedral/facet_polyhedral.hpp"
 
 namespace facet {
 
@@ -39,6 +41,25 @@ SymbolValues nearest_sizes(const Program& p, isl::set sizes, const SymbolValues&
 }
 
 }  // namespace
+
+Result<Done> check_conditions(const Program& program, const Recipe& recipe) {
+  for (const Variant& v : recipe.variants) {
+    if (!v.condition) continue;
+    bool never = false;
+    const Result<Done> told =
+        guarded("condition of a variant", Budget{0, {}}, [&] { never = sizes_with(program, v.condition).is_empty(); });
+    if (!told) return told.errors();
+    if (!never) continue;
+    std::vector<std::string> notes;
+    for (const Symbol& s : program.symbols)
+      if (mentions_index(v.condition, s.name))
+        notes.push_back("symbol " + s.name + " is in " + std::to_string(s.min) + ".." + std::to_string(s.max));
+    notes.push_back("correct it, or leave the variant out: nothing would ever take it");
+    return diagnose(Code::kWrongType, v.when_place,
+                    {"\"when\"", "a condition that some allowed sizes satisfy", "\"" + v.when + "\""}, std::move(notes));
+  }
+  return Done{};
+}
 
 std::vector<VariantCase> cases_of(const Program& program, const Recipe& recipe, const SymbolValues& given) {
   SymbolValues typical = given;  // where nothing is said the defaults

@@ -248,13 +248,22 @@ class ProgramMapper {
     workspace_.push_back(std::move(b));
   }
 
+  // What a nest is called by: the arrays that it writes.
+  static std::string results_of(const LoopPtr& nest) {
+    std::vector<std::string> names;
+    for (const passes::Access& a : passes::accesses_of({nest}))
+      if (a.writes && !std::count(names.begin(), names.end(), a.buffer)) names.push_back(a.buffer);
+    std::string text;
+    for (const std::string& n : names) text += (text.empty() ? "" : ", ") + n;
+    return text.empty() ? "nothing" : text;
+  }
+
   LoopList map_piece(const Piece& piece) {
     const gpu::Chain chain = gpu::chain_of(piece.nest, context_);
     std::string loops;
     for (const For& f : chain.loops) loops += (loops.empty() ? "" : ", ") + f.iterator;
-    const auto note = [&](bool done, const std::string& reason) {
-      context_.passes.note("map", loops.empty() ? "the nest" : loops, done, reason);
-    };
+    const std::string subject = (loops.empty() ? "the nest" : loops) + " of " + results_of(piece.nest);
+    const auto note = [&](bool done, const std::string& reason) { context_.passes.note("map", subject, done, reason); };
     const auto with_values = [&](LoopList body) {
       body.insert(body.begin(), piece.values.begin(), piece.values.end());
       return body;
@@ -277,7 +286,7 @@ class ProgramMapper {
       if (body) return with_values(std::move(*body));
     }
     if (chain.loops.empty()) {
-      note(true, "one thread: nothing is mapped");
+      note(true, "one thread: no loop of it is mapped");
       return with_values({gpu::agent_loop(LoopKind::kThreadX, context_.passes.names.fresh("t"), idx(1), {piece.nest})});
     }
     note(true, gpu::in_block(chain.loops.back()) ? "one or several points a thread" : "one thread a block");

@@ -5,6 +5,10 @@
 // copy a caller's array before it is updated (A.copy) are left out: the C function updates the caller's array itself.
 //
 // The plain loops are the text of op `loops`, which is also C++ once A[i][j] is an operator of a pointer with row lengths.
+//
+// A C program shall link it with `cc`, so nothing here needs a C++ library: memory is C's, and what a thread keeps between
+// calls hangs on a key of POSIX threads, which gives it back when the thread ends, instead of on a destructor
+// (__cxa_thread_atexit).
 #include "codegen/openmp/c_function.hpp"
 
 #include <algorithm>
@@ -38,21 +42,45 @@ template <class A, class B>
 template <class A, class B>
 [[maybe_unused]] std::common_type_t<A, B> max(A a, B b) { return a < b ? b : a; }
 
-// Memory of one thread, kept between calls.
+// Memory of one thread, kept between calls and freed when the thread ends: `Slot` tells several apart. Null: there is none.
+template <int Slot>
 struct FacetMemory {
-  void* data = nullptr;
-  std::size_t bytes = 0;
-  FacetMemory() = default;
-  FacetMemory(const FacetMemory&) = delete;
-  FacetMemory& operator=(const FacetMemory&) = delete;
-  ~FacetMemory() { std::free(data); }
-  bool holds(std::size_t wanted) {
-    if (wanted <= bytes) return true;
-    std::free(data);
-    data = std::malloc(wanted);
-    bytes = data ? wanted : 0;
-    return data != nullptr;
+  static constexpr std::size_t kHead = 64;  // holds the size, and keeps the rest on a cache line of its own
+  static pthread_key_t key;
+  static pthread_once_t once;
+  static int missing;
+  static void make() { missing = pthread_key_create(&key, free); }
+  static void* of(std::size_t wanted) {
+    pthread_once(&once, make);
+    if (missing) return nullptr;
+    char* block = static_cast<char*>(pthread_getspecific(key));
+    if (!block || *reinterpret_cast<std::size_t*>(block) < wanted) {
+      free(block);
+      block = static_cast<char*>(wanted <= SIZE_MAX - kHead ? malloc(wanted + kHead) : nullptr);
+      pthread_setspecific(key, block);
+      if (!block) return nullptr;
+      *reinterpret_cast<std::size_t*>(block) = wanted;
+    }
+    return block + kHead;
   }
+};
+template <int Slot>
+pthread_key_t FacetMemory<Slot>::key;
+template <int Slot>
+pthread_once_t FacetMemory<Slot>::once = PTHREAD_ONCE_INIT;
+template <int Slot>
+int FacetMemory<Slot>::missing = 1;
+
+// Elements of an array of the plain loops, zero at the start.
+template <class T>
+struct FacetScratch {
+  T* data;
+  explicit FacetScratch(std::size_t count) : data(static_cast<T*>(calloc(count ? count : 1, sizeof(T)))) {
+    if (!data) abort();  // C has no answer either
+  }
+  FacetScratch(const FacetScratch&) = delete;
+  FacetScratch& operator=(const FacetScratch&) = delete;
+  ~FacetScratch() { free(data); }
 };
 
 [[maybe_unused]] bool facet_apart(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_bytes) {
@@ -72,8 +100,8 @@ class CFunctionWriter {
   CFunctionWriter(const Program& program, const Module& module)
       : program_(program), module_(module), function_(*program.c_function), node_(program.nodes[0]) {}
 
-  std::string text(const std::string& build_flags) {
-    head(build_flags);
+  std::string text(const std::string& build) {
+    head(build);
     w_.line("namespace facet_" + module_.name + "_c {");
     w_.line("namespace {");
     w_.raw(kSupport);
@@ -90,27 +118,26 @@ class CFunctionWriter {
   }
 
  private:
-  void head(const std::string& build_flags) {
+  void head(const std::string& build) {
     w_.comment(function_.name + " of " + function_.file + ", scheduled: link it in place of the original. " +
                "The original's prototype:");
     w_.comment("  " + function_.prototype);
-    w_.comment("Build: c++ " + build_flags +
-               " -c c_function.cpp. Sizes outside the ranges below, arrays that overlap, and a lack of");
-    w_.comment("memory run the loops as they were written.");
+    w_.comment("Sizes outside the ranges below, arrays that overlap, and a lack of memory run the loops as they were written.");
+    w_.line("// Build: " + build + " -fno-exceptions -Wno-psabi -c c_function.cpp");
+    w_.line("// Link:  cc ... c_function.o -fopenmp -lm (no C++ library is needed)");
     w_.raw(whole_source());
-    for (const char* h : {"math.h", "cstdint", "cstdlib", "cstring", "type_traits", "vector"})
+    for (const char* h : {"math.h", "pthread.h", "stdint.h", "stdlib.h", "string.h", "cstddef", "cstdint", "type_traits"})
       w_.line(std::string("#include <") + h + ">");
     w_.line("");
     globals();
   }
 
-  // The kernels' source with its header put in.
+  // The kernels' source with its header put in. What stands before that says how to build another file.
   std::string whole_source() const {
     const std::string include = "#include \"" + module_.header.name + "\"";
-    std::string source = module_.source.text;
+    const std::string& source = module_.source.text;
     const std::size_t at = source.find(include);
-    if (at != std::string::npos) source.replace(at, include.size(), module_.header.text);
-    return source + "\n";
+    return at == std::string::npos ? source + "\n" : module_.header.text + source.substr(at + include.size()) + "\n";
   }
 
   void globals() {
@@ -177,9 +204,9 @@ class CFunctionWriter {
     for (const std::string& t : program_.tensor_order) {
       const Tensor& tensor = program_.tensor(t);
       if (!tensor.declared || is_argument(t)) continue;
-      w_.line("std::vector<" + std::string(storage_type(tensor.dtype)) + "> " + t + "_facet_data(static_cast<std::size_t>(" +
+      w_.line("FacetScratch<" + std::string(storage_type(tensor.dtype)) + "> " + t + "_facet_data(static_cast<std::size_t>(" +
               count(tensor) + "));");
-      view(tensor, storage_type(tensor.dtype), t + "_facet_data.data()");
+      view(tensor, storage_type(tensor.dtype), t + "_facet_data.data");
     }
     for (const CArgument& a : function_.arguments)
       if (a.role == Role::kSymbol) w_.line("(void)" + a.of + ";");  // perhaps only a size
@@ -199,12 +226,11 @@ class CFunctionWriter {
     NameTable fields(c_family_words());
     for (const Symbol& s : module_.symbols) w_.line("facet_args." + fields.of("field", s.name) + " = " + s.name + ";");
     for (const ArgumentInfo& a : module_.arguments) pass(a);
-    w_.line("static thread_local FacetMemory facet_memory;");
-    w_.line("if (!facet_memory.holds(" + prefix + "workspace_bytes(&facet_args))) return false;");
-    w_.line("if (" + prefix + "prepare(&facet_args, facet_memory.data) != " + prefix + "ok) return false;");
+    w_.line("void* const facet_memory = FacetMemory<0>::of(" + prefix + "workspace_bytes(&facet_args));");
+    w_.line("if (!facet_memory) return false;");
+    w_.line("if (" + prefix + "prepare(&facet_args, facet_memory) != " + prefix + "ok) return false;");
     for (std::size_t k = 0; k < module_.kernels.size(); ++k)
-      if (!is_copy(module_.kernels[k]))
-        w_.line(prefix + "run_kernel(&facet_args, facet_memory.data, " + std::to_string(k) + ");");
+      if (!is_copy(module_.kernels[k])) w_.line(prefix + "run_kernel(&facet_args, facet_memory, " + std::to_string(k) + ");");
     w_.line("return true;");
     w_.close();
   }
@@ -229,10 +255,11 @@ class CFunctionWriter {
     std::string pointer = (scalar ? "&" : "") + tensor;
     if (given && given_elsewhere(a.tensor)) {
       const std::string bytes = "static_cast<std::size_t>(" + count(t) + ") * sizeof(*" + pointer + ")";
-      w_.line("static thread_local FacetMemory " + a.field + ";");
-      w_.line("if (!" + a.field + ".holds(" + bytes + ")) return false;");
-      w_.line("std::memcpy(" + a.field + ".data, " + pointer + ", " + bytes + ");");
-      pointer = a.field + ".data";
+      const std::string slot = "FacetMemory<" + std::to_string(++slots_) + ">";
+      w_.line("void* const " + a.field + "_facet_given = " + slot + "::of(" + bytes + ");");
+      w_.line("if (!" + a.field + "_facet_given) return false;");
+      w_.line("memcpy(" + a.field + "_facet_given, " + pointer + ", " + bytes + ");");
+      pointer = a.field + "_facet_given";
     }
     const std::string constant = read_only ? "const " : "";
     w_.line("facet_args." + a.field + " = static_cast<" + constant + storage_type(a.dtype) + "*>(static_cast<" + constant +
@@ -290,6 +317,7 @@ class CFunctionWriter {
   const Module& module_;
   const CFunction& function_;
   const Node& node_;
+  int slots_ = 0;  // of FacetMemory, beside the workspace's
   TextWriter w_;
 };
 
@@ -299,7 +327,7 @@ Diagnostic none(const std::string& why, std::vector<std::string> notes) {
 
 }  // namespace
 
-Result<std::string> c_function_text(const Program& program, const Module& module, const std::string& build_flags) {
+Result<std::string> c_function_text(const Program& program, const Module& module, const std::string& build) {
   if (!program.c_function)
     return none("the program was not imported from C",
                 {"facet import c FILE -o PROGRAM reads one; compile without --c-function writes the plain interface"});
@@ -309,7 +337,7 @@ Result<std::string> c_function_text(const Program& program, const Module& module
   if (program.nodes.size() != 1 || program.nodes[0].op != "loops")
     return none("the program has more than the loops of " + program.c_function->name,
                 {"compile without --c-function writes the plain interface"});
-  return CFunctionWriter(program, module).text(build_flags);
+  return CFunctionWriter(program, module).text(build);
 }
 
 }  // namespace facet

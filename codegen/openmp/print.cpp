@@ -286,8 +286,7 @@ std::string head_text(const LoopProgram& program, const Interface& face, const P
   TextWriter w;
   w.comment(program.name + ": OpenMP C++17 kernels, written by Facet " FACET_VERSION ".");
   if (!options.note.empty()) w.comment(options.note);
-  w.comment("Build: c++ -std=c++17 " + openmp_flags(program.numerics) +
-            " -march=" + (options.march.empty() ? "native" : options.march) + " -fopenmp -c " + face.source_name());
+  w.comment("Build: " + openmp_build(program.numerics, options.march) + " -c " + face.source_name());
   w.line("#include \"" + face.name + ".h\"");
   w.line("");
   w.line("#include <stddef.h>");
@@ -314,6 +313,10 @@ std::string head_text(const LoopProgram& program, const Interface& face, const P
 
 std::string openmp_flags(const Numerics& numerics) {
   return std::string("-O3 -fno-math-errno -fno-trapping-math -ffp-contract=") + (numerics.contract ? "fast" : "off");
+}
+
+std::string openmp_build(const Numerics& numerics, const std::string& march) {
+  return "c++ -std=c++17 " + openmp_flags(numerics) + " -march=" + (march.empty() ? "native" : march) + " -fopenmp";
 }
 
 Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& options) {

@@ -25,4 +25,7 @@ Result<Module> print_openmp(const LoopProgram& program, const PrintOptions& opti
 // Compiler flags under which the source means what was asked: contraction is stated, errno and traps are not observed.
 std::string openmp_flags(const Numerics& numerics);
 
+// "c++ -std=c++17 .. -fopenmp": how such a source is compiled. `march`: "native" where it is empty.
+std::string openmp_build(const Numerics& numerics, const std::string& march);
+
 }  // namespace facet

@@ -232,7 +232,8 @@ LoopList unroll(const For& f, const Facts& facts, Context& context) {
     }
     return copies_of(f, f.lower, extent.constant, facts, context);
   }
-  if (f.step != 1 || f.width <= 1 || f.width > kMaxCopies) {
+  if (f.width == 1) return {plain(f)};  // one copy
+  if (f.step != 1 || f.width < 1 || f.width > kMaxCopies) {
     context.note("unroll", f.iterator, false,
                  "its extent " + to_text(idx_sub(f.upper, f.lower)) + " is not constant; a plain loop");
     return {plain(f)};

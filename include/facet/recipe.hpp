@@ -28,8 +28,15 @@ struct Step {
   std::string verb;
   ArgumentMap arguments;
   Place place;
+  std::map<std::string, Place> argument_places;  // "sizes", "sizes/1", "layout/pad/j": as far as a file has them
 };
 bool operator==(const Step& a, const Step& b);  // wherever they stand
+
+// Where an argument, or a part of it, stands; the step's place with the argument's pointer when no file has it.
+Place place_of(const Step& step, const std::string& argument);
+
+// Is it "?", or is there one among its entries?
+bool holds_hole(const Argument& a);
 
 struct Group {
   std::string name;
@@ -52,7 +59,7 @@ struct Variant {
 
 struct Recipe {
   std::string program_hash;  // "" is null
-  std::string target = "openmp";
+  std::string target;        // "" when it is left open
   std::vector<Step> graph;
   bool variants_hole = true;
   std::vector<Variant> variants;  // tried in order: the first whose condition holds for the sizes is taken

@@ -145,8 +145,14 @@ class Band {
     TreePtr lanes;
     for (const TreePtr& l : around)
       if (along_memory(made.statement(heavy), walked_iterator(made, *l, heavy))) lanes = l;
-    if (!lanes || around.size() < 3) {
-      planner_.decline("band", subject, "no loop walks along memory");
+    if (around.size() < 3) {
+      planner_.decline("band", subject, "'" + name(heavy) + "' has fewer than three loops as isl's scheduler orders them");
+      return false;
+    }
+    if (!lanes) {
+      planner_.decline(
+          "band", subject,
+          "as isl's scheduler orders it, no loop walks an index of '" + name(heavy) + "' along every array that it touches");
       return false;
     }
     std::vector<std::string> order;
@@ -165,9 +171,10 @@ class Band {
     if (!among && lanes != around.back()) return false;
     separate(made, lanes, steps);
     const TimeTile tile = choose(made, shared, lanes);
-    reason_ = text(tile.tiled_us) + " us in tiles, " + text(tile.plain_us) + " us as it is; lanes along " + lane_name;
+    reason_ = "the nest is predicted at " + text(tile.tiled_us) + " us in tiles, at " + text(tile.plain_us) +
+              " us without; lanes along " + lane_name;
     if (tile.steps == 0) {
-      planner_.decline("band", subject, "the model sees no gain: " + text(tile.plain_us) + " us as it is");
+      planner_.decline("band", subject, "no tile is predicted to gain: the nest takes " + text(tile.plain_us) + " us without");
       return false;
     }
     for (Step& s : wavefront_steps(name(heavy), {order[0], order[1]}, {tile.steps, tile.sizes[0]}, planner_.threads() > 1))

@@ -191,7 +191,8 @@ std::string fusion_loss(const GroupPlanner& planner, const Schedule& fused, int 
     const std::optional<double> together = predicted_us(planner, fused, kTrialShare),
                                 apart = predicted_us(planner, planner.schedule(), kTrialShare);
     if (!together || !apart) return loss + " (not predicted: no time left)";
-    if (*together >= *apart) return loss + ": " + time_text(*together) + " predicted, apart " + time_text(*apart);
+    if (*together >= *apart)
+      return loss + ": the kernel is predicted at " + time_text(*together) + " fused, at " + time_text(*apart) + " apart";
   }
   return for_gpu ? gpu_fusion_loss(planner, fused, loop) : "";
 }

@@ -53,11 +53,13 @@ class GpuTimeTiles {
       return planner_.decline("time tiles", subject, "data run without bound, or within one iteration, along its first loop");
     const GpuTimeTile tile = choose_gpu_time_tile(planner_.options().machine.gpu, facts_);
     if (tile.sizes.empty())
-      return planner_.decline("time tiles", subject,
-                              "the model sees no gain in hexagons: " + text(tile.plain_us) + " us step by step");
+      return planner_.decline(
+          "time tiles", subject,
+          "no hexagons are predicted to gain: all time steps take " + text(tile.plain_us) + " us one after the other");
     planner_.attempt_all(steps(tile), "time tiles", subject,
-                         text(tile.tiled_us) + " us in hexagons of " + text(static_cast<double>(tile.sizes[0])) + " steps, " +
-                             text(tile.launches) + " launches; " + text(tile.plain_us) + " us step by step");
+                         "all time steps are predicted at " + text(tile.tiled_us) + " us in hexagons of " +
+                             text(static_cast<double>(tile.sizes[0])) + " steps, " + text(tile.launches) + " launches, at " +
+                             text(tile.plain_us) + " us one after the other");
   }
 
  private:

@@ -122,13 +122,19 @@ class Candidates {
 
   // Neighbouring nests of one sequence, two at a time and all together.
   std::vector<Argument> statement_lists() const {
-    const TreePtr root = schedule_.tree;
-    if (root->kind != Tree::Kind::kSequence) return {};
-    Names heads;
-    for (const TreePtr& c : root->children) heads.push_back(schedule_.statement(statements_of(c).front()).name);
-    std::vector<Argument> out = {arg(heads)};
-    for (std::size_t i = 0; i + 1 < heads.size() && heads.size() > 2; ++i) out.push_back(arg(Names{heads[i], heads[i + 1]}));
+    std::vector<Argument> out;
+    add_neighbours(schedule_.tree, &out);
     return out;
+  }
+
+  void add_neighbours(const TreePtr& tree, std::vector<Argument>* out) const {
+    if (tree->kind == Tree::Kind::kSequence) {
+      Names heads;
+      for (const TreePtr& c : tree->children) heads.push_back(schedule_.statement(statements_of(c).front()).name);
+      out->push_back(arg(heads));
+      for (std::size_t i = 0; i + 1 < heads.size() && heads.size() > 2; ++i) out->push_back(arg(Names{heads[i], heads[i + 1]}));
+    }
+    for (const TreePtr& c : tree->children) add_neighbours(c, out);
   }
 
   // The longest run of loops that stand directly inside each other.
@@ -179,8 +185,14 @@ class Candidates {
     const Names named = list_of(step_, "statements");
     const int first = named.empty() ? -1 : schedule_.find(named[0]);
     if (first < 0) return out;
-    Names all;
-    for (const TreePtr& l : loops_around(schedule_.tree, first)) all.push_back(l->names.at(first));
+    Names all;  // without those that the nests share already
+    for (const TreePtr& l : loops_around(schedule_.tree, first)) {
+      const auto inside = [&](const std::string& name) {
+        const int s = schedule_.find(name);
+        return s >= 0 && contains(l, s);
+      };
+      if (!std::all_of(named.begin(), named.end(), inside)) all.push_back(l->names.at(first));
+    }
     for (std::size_t n = all.size(); n > 0; --n) out.push_back(arg(Names(all.begin(), all.begin() + static_cast<long>(n))));
     return out;
   }
@@ -245,6 +257,10 @@ class Candidates {
 };
 
 }  // namespace
+
+bool is_listed_text(const std::string& argument) {
+  return argument == "memory" || argument == "reduction" || argument == "fusion";
+}
 
 std::vector<Argument> hole_candidates(const Schedule& schedule, const ScheduleOptions& options, const Step& step,
                                       const HoleSlot& slot) {

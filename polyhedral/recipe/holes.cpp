@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "polyhedral/predict.hpp"
 
@@ -22,14 +23,6 @@ constexpr double kBetter = 0.999;    // less is no difference
 constexpr double kMuchSlower = 1.5;  // than the scheduler's own: worth a word
 
 bool is_hole(const Argument& a) { return std::holds_alternative<Hole>(a.value); }
-
-bool holds_hole(const Argument& a) {
-  if (is_hole(a)) return true;
-  if (const auto* list = std::get_if<ArgumentList>(&a.value)) return std::any_of(list->begin(), list->end(), holds_hole);
-  if (const auto* map = std::get_if<ArgumentMap>(&a.value))
-    return std::any_of(map->begin(), map->end(), [](const auto& entry) { return holds_hole(entry.second); });
-  return false;
-}
 
 bool is_number(const Step& step, const std::string& name) {
   if (const Transform* t = find_transform(step.verb))
@@ -179,24 +172,43 @@ class Completion {
     if (!best_) return nothing(wanted);
     for (int sweep = 0; sweep < kSweeps; ++sweep) sweep_numbers();
     if (ledger) {
-      const std::string what = std::to_string(tried_) + " tried, " + time_text(best_cost_) + " predicted";
+      const std::string what = std::to_string(tried_) + " tried, the kernel predicted at " + time_text(best_cost_) +
+                               " with the fixed steps up to the next hole";
       ledger->push_back({"hole", "step " + std::to_string(number) + " (" + wanted.verb + ")", true,
                          step_text(*best_) + ": " + what, now_.scop->name, 0});
     }
     return *best_;
   }
 
+  static std::string slot_path(const std::optional<HoleSlot>& slot) {
+    if (!slot) return "";
+    return slot->argument + (slot->position < 0 ? "" : "/" + std::to_string(slot->position));
+  }
+
+  // Which arguments of a step are completed: layouts, names of loops and texts without a list of values are not.
+  static std::vector<std::string> holes_of(const std::string& verb) {
+    const std::set<std::string> completed = {"statement", "statements", "loop", "loops", "array",
+                                             "bool",      "int",        "ints", "names"};
+    std::string can;
+    for (const Parameter& p : find_transform(verb)->parameters)
+      if (completed.count(p.kind) || (std::string(p.kind) == "text" && is_listed_text(p.name)))
+        can += (can.empty() ? "`" : ", `") + std::string(p.name) + "`";
+    return {"holes of " + verb + " that are completed, where the tree has something for them: " + can,
+            "facet show PROGRAM --stage schedule prints the tree"};
+  }
+
   Diagnostic nothing(const Step& wanted) const {
     Step copy = wanted;
     const std::optional<HoleSlot> slot = unfilled_ ? unfilled_ : next_slot(&copy);
     const std::string name = slot ? slot->argument : "";
-    Place place = wanted.place;
+    const Place place = refusal_ ? wanted.place : place_of(wanted, slot_path(slot));
     if (!refusal_) {
-      place.pointer += "/" + name;
-      return diagnose(Code::kBadStepArgument, place, {wanted.verb, name, "a value: the scheduler has none for it", "a hole"});
+      return diagnose(Code::kBadStepArgument, place, {wanted.verb, name, "a value: the scheduler has none for it", "a hole"},
+                      holes_of(wanted.verb));
     }
     return diagnose(Code::kStepPrecondition, place,
-                    {wanted.verb, "no value for its holes is legal; the first that was tried: " + *refusal_});
+                    {wanted.verb, "no value for its holes is legal; the first that was tried: " + *refusal_},
+                    {"write a value in its place: `facet legal` then shows the pair that is in the way, and a repair"});
   }
 
   // All combinations of structure, numbers at their preferred values.
@@ -263,7 +275,7 @@ void tell_what_fixing_costs(const Schedule& original, const std::vector<Step>& s
   double without = cost;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (budget.expired()) break;
-    if (has_hole(steps[i]) || steps[i].verb == "?") continue;
+    if (leaves_hole(steps[i])) continue;
     std::vector<Step> fewer = steps;
     fewer.erase(fewer.begin() + static_cast<long>(i));
     if (!completion.run(original, fewer, nullptr)) continue;
@@ -274,13 +286,14 @@ void tell_what_fixing_costs(const Schedule& original, const std::vector<Step>& s
   }
   std::string chosen;
   for (const Step& s : own.steps()) chosen += (chosen.empty() ? "" : "; ") + step_text(s);
-  const std::string by = "; the scheduler alone: " + time_text(*free) + " by " + (chosen.empty() ? "original order" : chosen);
+  const std::string by =
+      "; the scheduler alone: at " + time_text(*free) + " by " + (chosen.empty() ? "original order" : chosen);
   const std::string what =
       worst < 0 ? "the fixed steps together"
                 : "step " + std::to_string(worst) + " (" + step_text(steps[static_cast<std::size_t>(worst)]) + ")";
   ledger.push_back({"fixed", what, false,
-                    "keeps the recipe at " + time_text(cost) + " predicted" +
-                        (worst < 0 ? "" : ", " + time_text(without) + " without it") + by,
+                    "keeps the kernel at " + time_text(cost) + " predicted" +
+                        (worst < 0 ? "" : ", at " + time_text(without) + " without it") + by,
                     original.scop->name, 0});
 }
 
@@ -290,10 +303,12 @@ bool has_hole(const Step& step) {
   return std::any_of(step.arguments.begin(), step.arguments.end(), [](const auto& entry) { return holds_hole(entry.second); });
 }
 
+bool leaves_hole(const Step& step) { return step.verb == "?" || has_hole(step); }
+
 bool has_argument_holes(const Recipe& recipe) {
   for (const Variant& v : recipe.variants)
     for (const Group& g : v.groups)
-      if (std::any_of(g.steps.begin(), g.steps.end(), [](const Step& s) { return s.verb == "?" || has_hole(s); })) return true;
+      if (std::any_of(g.steps.begin(), g.steps.end(), leaves_hole)) return true;
   return false;
 }
 

@@ -17,6 +17,8 @@ struct HoleSlot {
   int position = -1;
 };
 
+bool is_listed_text(const std::string& argument);  // a text that is one of a few words
+
 // What may stand there, the preferred value first; empty: nothing that the scheduler would choose. The step's earlier holes are
 // filled. A value of kind Hole means: leave the argument out.
 std::vector<Argument> hole_candidates(const Schedule& schedule, const ScheduleOptions& options, const Step& step,

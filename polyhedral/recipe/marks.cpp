@@ -257,8 +257,9 @@ void share_out(GroupPlanner& planner, const TreePtr& tree, double entries) {
   const double work = work_us(planner, tree) / entries, needed = needed_us(planner);
   if (work < needed)
     return planner.decline("parallel", loop_of(planner, tree),
-                           "about " + std::to_string(static_cast<long>(work)) + " us of work, threads pay from " +
-                               std::to_string(static_cast<long>(needed)));
+                           "about " + std::to_string(static_cast<long>(work)) +
+                               " us of work each time it starts, threads pay from " +
+                               std::to_string(static_cast<long>(needed)) + " us");
   const auto [statement, name] = address_of(planner.schedule(), tree);
   const double trips = planner.model().trips(*tree, statement < 0 ? statements_of(tree).front() : statement);
   if (statement >= 0 && trips >= 2) {

@@ -40,7 +40,8 @@ std::optional<std::vector<Step>> better_original_order(const Schedule& original,
     planned.decline("order", subject, "not compared with the original order: " + counted.errors()[0].message);
     return std::nullopt;
   }
-  const std::string costs = time_text(own_us) + " predicted, the original order " + time_text(plain_us);
+  const std::string costs = "the whole kernel is predicted at " + time_text(own_us) + " by these steps, at " +
+                            time_text(plain_us) + " in the original order with threads and lanes";
   if (own_us < kClearly * plain_us) {
     planned.note("order", subject, costs);
     return std::nullopt;

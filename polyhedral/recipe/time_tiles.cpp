@@ -53,11 +53,12 @@ class TimeTiles {
     if (!enough()) return;
     if (alignments_.empty()) return planner_.decline("time tiles", subject, "a dependence reaches back without bound in space");
     const TimeTile tile = choose_time_tile(planner_.options().machine.cpu, planner_.threads(), facts_);
-    const std::string times = text(tile.tiled_us) + " us in tiles, " + text(tile.plain_us) + " us step by step";
+    const std::string times = "all time steps are predicted at " + text(tile.tiled_us) + " us in tiles, at " +
+                              text(tile.plain_us) + " us one after the other";
     if (tile.steps == 0)
-      return planner_.decline(
-          "time tiles", subject,
-          "the model sees no gain: " + text(tile.plain_us) + " us step by step, " + text(facts_.bytes) + " bytes");
+      return planner_.decline("time tiles", subject,
+                              "no tile is predicted to gain: all time steps take " + text(tile.plain_us) +
+                                  " us one after the other, over " + text(facts_.bytes) + " bytes of arrays");
     if (chain_skew_ > 0 && planner_.attempt_all(steps(tile, true), "time tiles", subject, times + "; " + chains())) return;
     if (planner_.attempt_all(steps(tile, false), "time tiles", subject, times)) pair_rows(tile);
   }

@@ -30,6 +30,8 @@ namespace facet {
 
 namespace {
 
+const std::vector<std::string> kInstead = {"flatten fewer indices, or leave the rewrite out"};
+
 using Names = std::vector<std::string>;
 
 class Flatten {
@@ -89,7 +91,7 @@ class Flatten {
       extents_.push_back(r.upper);
       if (k == 0) continue;
       if (r.upper->op != Op::kLiteral || r.upper->int_value < 1)
-        return args_.refuse("the extent of '" + loops[k] + "' is no constant");
+        return args_.refuse("the extent of '" + loops[k] + "' is no constant", kInstead);
       inner_ *= r.upper->int_value;
     }
     take(s, at);
@@ -98,15 +100,17 @@ class Flatten {
   // `s` takes part with the indices from position `first` on.
   void take(int s, std::size_t first) {
     const auto [it, fresh] = statements_.emplace(s, first);
-    if (!fresh && it->second != first) return args_.refuse("'" + was(s).name + "' uses two sets of indices in this way");
+    if (!fresh && it->second != first)
+      return args_.refuse("'" + was(s).name + "' uses two sets of indices in this way", kInstead);
     if (!fresh) return;
     waiting_.push_back(s);
     for (std::size_t k = 0; k < count_; ++k) {
       const Range& r = was(s).ranges[first + k];
       if (r.lower->op != Op::kLiteral || r.lower->int_value != 0 || !same(r.upper, extents_[k]))
-        return args_.refuse("'" + r.name + "' of '" + was(s).name + "' does not run from 0 to " + to_text(extents_[k]));
+        return args_.refuse("'" + r.name + "' of '" + was(s).name + "' does not run from 0 to " + to_text(extents_[k]),
+                            kInstead);
     }
-    if (!is_product(s)) args_.refuse("the domain of '" + was(s).name + "' depends on these indices in another way");
+    if (!is_product(s)) args_.refuse("the domain of '" + was(s).name + "' depends on these indices in another way", kInstead);
   }
 
   // { S[.., j, ..] : 0 <= j < extents } over the statement's other dimensions, `arity` in all, j at `first`.
@@ -136,7 +140,7 @@ class Flatten {
     for (std::size_t k = 0; k < st.ranges.size(); ++k) {
       const bool own = k >= statements_.at(s) && k < statements_.at(s) + count_;
       if (!own && (mentions(st.ranges[k].lower, names) || mentions(st.ranges[k].upper, names)))
-        return args_.refuse("the bounds of '" + st.iterators[k] + "' of '" + st.name + "' depend on these indices");
+        return args_.refuse("the bounds of '" + st.iterators[k] + "' of '" + st.name + "' depend on these indices", kInstead);
     }
     follow_access(s, st.target, st.subscripts, names, false);
     follow_value(s, st.value, names);
@@ -145,7 +149,7 @@ class Flatten {
   void follow_value(int s, const ExprPtr& e, const Names& names) {
     if (e->op == Op::kRead) return follow_access(s, e->name, e->args, names, e->pad != nullptr);
     if (e->op == Op::kIndex && mentions(e, names))
-      return args_.refuse("the value of '" + was(s).name + "' uses '" + e->name + "' itself");
+      return args_.refuse("the value of '" + was(s).name + "' uses '" + e->name + "' itself", kInstead);
     for (const ExprPtr& a : e->args) follow_value(s, a, names);
   }
 
@@ -156,19 +160,22 @@ class Flatten {
     const auto is_plain = [](const ExprPtr& e, const std::string& n) { return e->op == Op::kIndex && e->name == n; };
     const auto first = std::search(subscripts.begin(), subscripts.end(), names.begin(), names.end(), is_plain);
     if (first == subscripts.end() || mentioned != count_ || padded)
-      return args_.refuse("'" + was(s).name + "' does not subscript '" + array + "' by these indices alone, side by side");
+      return args_.refuse("'" + was(s).name + "' does not subscript '" + array + "' by these indices alone, side by side",
+                          kInstead);
     take_array(array, static_cast<std::size_t>(first - subscripts.begin()));
   }
 
   void take_array(const std::string& name, std::size_t first) {
     const auto [it, fresh] = arrays_.emplace(name, first);
-    if (!fresh && it->second != first) return args_.refuse("'" + name + "' is subscripted by these indices in two places");
+    if (!fresh && it->second != first)
+      return args_.refuse("'" + name + "' is subscripted by these indices in two places", kInstead);
     if (!fresh) return;
     const Array& a = old_.arrays.at(name);
     for (std::size_t k = 0; k < count_; ++k)
       if (!same(a.extents[first + k], extents_[k]))
-        return args_.refuse("'" + name + "' has " + to_text(a.extents[first + k]) + " elements where the index walks " +
-                            to_text(extents_[k]));
+        return args_.refuse(
+            "'" + name + "' has " + to_text(a.extents[first + k]) + " elements where the index walks " + to_text(extents_[k]),
+            kInstead);
     for (std::size_t s = 0; s < old_.statements.size(); ++s) {
       const Statement& st = old_.statements[s];
       if (st.target == name) take_user(static_cast<int>(s), st.subscripts, first, name);
@@ -183,11 +190,11 @@ class Flatten {
     const ExprPtr& e = subscripts[first];
     const auto at = e->op == Op::kIndex ? std::find(all.begin(), all.end(), e->name) : all.end();
     if (static_cast<std::size_t>(all.end() - at) < count_)
-      return args_.refuse("'" + was(s).name + "' does not walk these dimensions of '" + array + "' side by side");
+      return args_.refuse("'" + was(s).name + "' does not walk these dimensions of '" + array + "' side by side", kInstead);
     for (std::size_t k = 0; k < count_; ++k) {
       const ExprPtr& x = subscripts[first + k];
       if (x->op != Op::kIndex || x->name != *(at + static_cast<std::ptrdiff_t>(k)))
-        return args_.refuse("'" + was(s).name + "' does not walk these dimensions of '" + array + "' side by side");
+        return args_.refuse("'" + was(s).name + "' does not walk these dimensions of '" + array + "' side by side", kInstead);
     }
     take(s, static_cast<std::size_t>(at - all.begin()));
   }
@@ -297,7 +304,7 @@ class Flatten {
   }
 
   void refuse_order(int s) {
-    args_.refuse("the loops of these indices around '" + was(s).name + "' do not stand directly inside each other");
+    args_.refuse("the loops of these indices around '" + was(s).name + "' do not stand directly inside each other", kInstead);
   }
 
   // What stands inside the joined loops; null with a complaint where something comes between.

@@ -34,7 +34,8 @@ class Precompute {
 
   std::shared_ptr<const Scop> run() {
     if (!find_part(s().value)) {
-      args_.refuse("'" + s().name + "' makes nothing of '" + array_ + "' that could be computed before, index by index");
+      args_.refuse("'" + s().name + "' makes nothing of '" + array_ + "' that could be computed before, index by index",
+                   {"leave the rewrite out"});
       return nullptr;
     }
     check();
@@ -91,10 +92,12 @@ class Precompute {
     walk(part_, [&](const Expr& e) {
       if (e.op != Op::kRead || args_.problem()) return;
       for (const Statement& other : old_.statements)
-        if (other.target == e.name) return args_.refuse("'" + other.name + "' writes '" + e.name + "'");
-      if (e.pad) return args_.refuse("the reads of '" + e.name + "' are padded");
+        if (other.target == e.name)
+          return args_.refuse("'" + other.name + "' writes '" + e.name + "'", {"leave the rewrite out"});
+      if (e.pad) return args_.refuse("the reads of '" + e.name + "' are padded", {"leave the rewrite out"});
       for (const ExprPtr& subscript : e.args)
-        if (!isl_text(subscript, s().iterators)) return args_.refuse("'" + e.name + "' is subscripted by data");
+        if (!isl_text(subscript, s().iterators))
+          return args_.refuse("'" + e.name + "' is subscripted by data", {"leave the rewrite out"});
     });
   }
 

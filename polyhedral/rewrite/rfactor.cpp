@@ -73,18 +73,19 @@ class Rfactor {
   DType type() const { return old_.arrays.at(s().target).dtype; }
 
   void check() {
-    if (!s().update) return args_.refuse("'" + s().name + "' is no reduction");
+    if (!s().update) return args_.refuse("'" + s().name + "' is no reduction", {"leave the rewrite out"});
     if (old_.keeps_order(s()))
       return args_.refuse("numerics are strict: parts of a sum are rounded in another order",
                           {"--numerics reassociate=tree allows it"});
     bool reads_itself = false;
     walk(s().value, [&](const Expr& e) { reads_itself = reads_itself || (e.op == Op::kRead && e.name == s().target); });
-    if (reads_itself) return args_.refuse("the value of '" + s().name + "' reads '" + s().target + "' itself");
+    if (reads_itself)
+      return args_.refuse("the value of '" + s().name + "' reads '" + s().target + "' itself", {"leave the rewrite out"});
     std::vector<std::string> kept;
     for (const ExprPtr& e : s().subscripts) {
       if (e->op != Op::kIndex || !std::count(s().iterators.begin(), s().iterators.end(), e->name) ||
           std::count(kept.begin(), kept.end(), e->name))
-        return args_.refuse("'" + s().target + "' is not indexed by plain indices");
+        return args_.refuse("'" + s().target + "' is not indexed by plain indices", {"leave the rewrite out"});
       kept.push_back(e->name);
     }
     if (!std::count(s().iterators.begin(), s().iterators.end(), part_.index) ||

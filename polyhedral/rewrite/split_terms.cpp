@@ -29,11 +29,11 @@ void collect_terms(const ExprPtr& e, bool negated, std::vector<ExprPtr>* terms) 
 
 bool check(const Scop& scop, const Statement& s, const std::vector<ExprPtr>& terms, Arguments& args) {
   if (!s.update || *s.update != ReduceKind::kSum) {
-    args.refuse("'" + s.name + "' adds nothing up");
+    args.refuse("'" + s.name + "' adds nothing up", {"leave the rewrite out"});
   } else if (terms.size() < 2) {
-    args.refuse("the value of '" + s.name + "' is no sum");
+    args.refuse("the value of '" + s.name + "' is no sum", {"leave the rewrite out"});
   } else if (s.reads_of(s.target)) {
-    args.refuse("the value of '" + s.name + "' reads '" + s.target + "' itself");
+    args.refuse("the value of '" + s.name + "' reads '" + s.target + "' itself", {"leave the rewrite out"});
   } else if (scop.reassociate == Numerics::Reassociate::kStrict && is_float(scop.arrays.at(s.target).dtype)) {
     args.refuse("numerics are strict: a sum in another order is rounded otherwise", {"--numerics reassociate=tree allows it"});
   }

@@ -315,7 +315,7 @@ std::shared_ptr<const Scop> apply(const Scop& scop, Arguments& args) {
   std::string why;
   const std::optional<WindowProduct> product = window_product(scop, s, &why);
   if (!product) {
-    args.refuse("'" + name + "' is no 3 x 3 convolution of stride 1: " + why);
+    args.refuse("'" + name + "' is no 3 x 3 convolution of stride 1: " + why, {"leave the rewrite out"});
     return nullptr;
   }
   if (scop.reassociate != Numerics::Reassociate::kFree) {

@@ -27,14 +27,15 @@ Schedule skew(const Schedule& schedule, Arguments& args) {
   const std::int64_t factor = args.integer("factor", 1, -1000, 1000);
   if (args.problem() || !loop || !by) return schedule;
   if (loop->id == by->id) {
-    args.refuse("a loop cannot be skewed by itself");
+    args.refuse("a loop cannot be skewed by itself", {"name another loop around the statement in `by`"});
     return schedule;
   }
   Tree changed = *loop;
   for (auto& [statement, f] : changed.member) {
     const auto g = by->member.find(statement);
     if (g == by->member.end()) {
-      args.refuse("statement '" + schedule.statement(statement).name + "' is not inside loop '" + args.text("by") + "'");
+      args.refuse("statement '" + schedule.statement(statement).name + "' is not inside loop '" + args.text("by") + "'",
+                  {"distribute it first, or skew by a loop around all statements in '" + args.text("loop") + "'"});
       return schedule;
     }
     f = f.add(multiply(g->second, factor));

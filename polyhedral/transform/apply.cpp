@@ -21,14 +21,25 @@ StepOutcome refused_at(Diagnostic d, const Step& step) {
   return refused(std::move(d));
 }
 
-}  // namespace
-
-namespace {
-
 std::string megabytes(double bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", bytes / 1e6);
   return text;
+}
+
+// A parallel loop whose `collapse` names more loops than there are directly inside each other.
+std::optional<std::string> broken_collapse(const Schedule& schedule) {
+  std::optional<std::string> found;
+  for_each_loop(schedule.tree, [&](const Tree& loop) {
+    const Tree* inner = &loop;
+    for (int i = 1; loop.mark.kind == LoopKind::kParallel && i < loop.mark.collapse; ++i) {
+      inner = inner->children[0].get();
+      if (inner->kind == Tree::Kind::kLoop) continue;
+      found = loop.names.begin()->second;
+      return;
+    }
+  });
+  return found;
 }
 
 }  // namespace
@@ -38,7 +49,11 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
   if (!t) {
     std::vector<std::string> known;
     for (const Transform* k : all_transforms()) known.push_back(k->name);
-    return refused(diagnose(Code::kUnknownStep, step.place, {step.verb}, did_you_mean(step.verb, known)));
+    std::vector<std::string> notes = did_you_mean(step.verb, known);
+    std::string list;
+    for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
+    notes.push_back("the steps are " + list);
+    return refused(diagnose(Code::kUnknownStep, place_of(step, "do"), {step.verb}, std::move(notes)));
   }
   if (std::optional<Diagnostic> d = check_arguments(t->parameters, step)) return refused(*d);
   Arguments args(schedule, step);
@@ -52,6 +67,12 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
   });
   if (!ran) return refused_at(ran.errors()[0], step);
   if (args.problem()) return refused(*args.problem());
+  if (const auto apart = broken_collapse(next))
+    return refused(diagnose(Code::kStepPrecondition, step.place,
+                            {step.verb, "the loops that loop '" + *apart +
+                                            "' shares its threads with by `collapse` would not "
+                                            "stand directly inside each other"},
+                            {"take this step before `parallelize`, or leave `collapse` out there"}));
   std::optional<std::string> unboxed;
   const Result<Done> fitted = guarded("storage of " + step.verb, budget, [&] {
     follow_strays(next);

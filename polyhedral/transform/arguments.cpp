@@ -1,5 +1,6 @@
 // Checked access to a step's arguments.
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "facet/nearest.hpp"
@@ -23,6 +24,34 @@ std::string join(const std::vector<std::string>& items) {
   return text.empty() ? "none" : text;
 }
 
+void collect_texts(const Argument& a, const std::string& path, std::vector<std::pair<std::string, std::string>>* texts) {
+  if (const auto* text = std::get_if<std::string>(&a.value)) texts->emplace_back(path, *text);
+  if (const auto* list = std::get_if<ArgumentList>(&a.value))
+    for (std::size_t i = 0; i < list->size(); ++i) collect_texts((*list)[i], path + "/" + std::to_string(i), texts);
+  if (const auto* map = std::get_if<ArgumentMap>(&a.value))
+    for (const auto& [key, value] : *map) collect_texts(value, path + "/" + key, texts);
+}
+
+// The argument that a complaint is about: the one that it quotes first, as `name` or by its value; of several with that value
+// the one that is not the statement. "": none.
+std::string culprit(const Step& step, const std::string& complaint) {
+  std::string found;
+  std::size_t first = std::string::npos;
+  const auto consider = [&](const std::string& path, const std::string& quoted) {
+    const std::size_t at = complaint.find(quoted);
+    if (at == std::string::npos || at > first || (at == first && found != "statement")) return;
+    first = at;
+    found = path;
+  };
+  for (const auto& [name, value] : step.arguments) {
+    consider(name, "`" + name + "`");
+    std::vector<std::pair<std::string, std::string>> texts;
+    collect_texts(value, name, &texts);
+    for (const auto& [path, text] : texts) consider(path, "'" + text + "'");
+  }
+  return found;
+}
+
 bool is_word(const std::string& text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !text.empty() && letter(text[0]) &&
@@ -32,13 +61,19 @@ bool is_word(const std::string& text) {
 }  // namespace
 
 void Arguments::bad(const std::string& name, const std::string& expected, const std::string& found) {
-  Place place = step_.place;
-  place.pointer += "/" + name;
-  complain(diagnose(Code::kBadStepArgument, place, {step_.verb, name, expected, found}));
+  bad_at(name, expected, found);
+}
+
+// `path`: the argument, or an entry of it as "sizes/1".
+void Arguments::bad_at(const std::string& path, const std::string& expected, const std::string& found) {
+  complain(
+      diagnose(Code::kBadStepArgument, place_of(step_, path), {step_.verb, path.substr(0, path.find('/')), expected, found}));
 }
 
 void Arguments::refuse(const std::string& why, std::vector<std::string> notes) {
-  complain(diagnose(Code::kStepPrecondition, step_.place, {step_.verb, why}, std::move(notes)));
+  const std::string path = culprit(step_, why);
+  const Place place = path.empty() ? step_.place : place_of(step_, path);
+  complain(diagnose(Code::kStepPrecondition, place, {step_.verb, why}, std::move(notes)));
 }
 
 std::string Arguments::text(const std::string& name, const std::string& otherwise) {
@@ -67,6 +102,10 @@ std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise,
   return otherwise;
 }
 
+std::int64_t Arguments::any_integer(const std::string& name) {
+  return integer(name, 0, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
+}
+
 std::vector<std::int64_t> Arguments::integers(const std::string& name, std::int64_t lowest) {
   std::vector<std::int64_t> list;
   const auto it = step_.arguments.find(name);
@@ -79,8 +118,9 @@ std::vector<std::int64_t> Arguments::integers(const std::string& name, std::int6
   for (const Argument& a : *items) {
     const auto* i = std::get_if<std::int64_t>(&a.value);
     if (!i || *i < lowest || *i > kHighest) {
-      bad(name, i && *i > kHighest ? "integers up to " + std::to_string(kHighest) : "integers from " + std::to_string(lowest),
-          describe(a));
+      bad_at(name + "/" + std::to_string(list.size()),
+             i && *i > kHighest ? "integers up to " + std::to_string(kHighest) : "integers from " + std::to_string(lowest),
+             describe(a));
       return {};
     }
     list.push_back(*i);
@@ -101,7 +141,7 @@ std::vector<std::string> Arguments::texts(const std::string& name) {
   for (const Argument& a : *items) {
     const auto* s = std::get_if<std::string>(&a.value);
     if (!s) {
-      bad(name, "names", describe(a));
+      bad_at(name + "/" + std::to_string(list.size()), "names", describe(a));
       return {};
     }
     list.push_back(*s);
@@ -121,9 +161,9 @@ int Arguments::statement(const std::string& name) {
   if (s >= 0) return s;
   std::vector<std::string> known;
   for (int i = 0; i < schedule_.statement_count(); ++i) known.push_back(schedule_.statement(i).name);
-  Place place = step_.place;
-  place.pointer += "/" + name;
-  complain(diagnose(Code::kUnknownStatement, place, {wanted, schedule_.scop->name}, {"statements: " + join(known)}));
+  std::vector<std::string> notes = did_you_mean(wanted, known);
+  notes.push_back("statements: " + join(known));
+  complain(diagnose(Code::kUnknownStatement, place_of(step_, name), {wanted, schedule_.scop->name}, std::move(notes)));
   return -1;
 }
 
@@ -147,10 +187,11 @@ void Arguments::check_names(const std::string& name) {
 
 std::vector<int> Arguments::statements() {
   std::vector<int> numbers;
-  for (const std::string& name : texts("statements")) {
-    const int s = schedule_.find(name);
+  const std::vector<std::string> names = texts("statements");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const int s = schedule_.find(names[i]);
     if (s < 0)
-      bad("statements", "statements of group '" + schedule_.scop->name + "'", "\"" + name + "\"");
+      bad_at("statements/" + std::to_string(i), "statements of group '" + schedule_.scop->name + "'", "\"" + names[i] + "\"");
     else
       numbers.push_back(s);
   }
@@ -177,9 +218,7 @@ const Array* Arguments::array(const std::string& name) {
   for (const auto& [key, array] : arrays) known.push_back(key);
   std::vector<std::string> notes = did_you_mean(wanted, known);
   notes.push_back("arrays: " + join(known));
-  Place place = step_.place;
-  place.pointer += "/" + name;
-  complain(diagnose(Code::kUnknownArray, place, {wanted, schedule_.scop->name}, std::move(notes)));
+  complain(diagnose(Code::kUnknownArray, place_of(step_, name), {wanted, schedule_.scop->name}, std::move(notes)));
   return nullptr;
 }
 
@@ -192,7 +231,9 @@ TreePtr Arguments::loop(int statement, const std::string& name) {
   }
   std::vector<std::string> known;
   for (const TreePtr& l : loops_around(schedule_.tree, statement)) known.push_back(l->names.at(statement));
-  complain(diagnose(Code::kUnknownLoop, step_.place, {schedule_.statement(statement).name, name, join(known)}));
+  const std::string path = culprit(step_, "'" + name + "'");
+  complain(diagnose(Code::kUnknownLoop, path.empty() ? step_.place : place_of(step_, path),
+                    {schedule_.statement(statement).name, name, join(known)}, did_you_mean(name, known)));
   return nullptr;
 }
 

@@ -90,15 +90,19 @@ class ComputeAt {
     if (array_.external || writers_.empty())
       return args_.refuse(quoted() + " is not computed in this group",
                           {"`promote` copies a part of an array that comes from outside"});
-    if (served_.empty()) return args_.refuse(quoted() + " is not read inside " + where());
+    if (served_.empty())
+      return args_.refuse(quoted() + " is not read inside " + where(), {"name a loop around a statement that reads it"});
     if (is_stored_otherwise(schedule_, array_.name))
       return args_.refuse(quoted() + " is contracted, promoted or out of memory already", {"compute_at first"});
     padding_ = fill_of(schedule_, served_, array_);
-    if (!padding_) args_.refuse(quoted() + " is read with different padding values inside " + where());
+    if (!padding_)
+      args_.refuse(quoted() + " is read with different padding values inside " + where(),
+                   {"leave the array whole: fuse its nest with the reader's instead"});
     for (const Dependence& d : *schedule_.dependences)
       if (d.array == array_.name && d.kind == DependenceKind::kAnti && is_served(d.source))
         return args_.refuse("'" + schedule_.statement(d.source).name + "' reads " + quoted() + " before '" +
-                            schedule_.statement(d.sink).name + "' has changed it for the last time");
+                                schedule_.statement(d.sink).name + "' has changed it for the last time",
+                            {"fuse the two nests instead"});
   }
 
   // A dimension without a constant size is the array's own, which has no room beside its elements.
@@ -113,8 +117,12 @@ class ComputeAt {
     for (const int w : writers_) {
       const Statement& st = schedule_.statement(w);
       const std::string named = "'" + st.name + "'";
-      if (contains(at_, w)) return args_.refuse(named + " computes " + quoted() + " inside " + where() + " already");
-      if (reads_others(st)) return args_.refuse(named + " reads other elements of " + quoted() + " than it writes");
+      if (contains(at_, w))
+        return args_.refuse(named + " computes " + quoted() + " inside " + where() + " already",
+                            {"choose a loop further inside"});
+      if (reads_others(st))
+        return args_.refuse(named + " reads other elements of " + quoted() + " than it writes",
+                            {"its elements cannot be computed one without the other: fuse the nests instead"});
       for (const TreePtr& l : loops_around(schedule_.tree, w))
         if (l->mark.kind == LoopKind::kParallel || l->mark.kind == LoopKind::kMapped)
           return args_.refuse("loop '" + l->names.at(w) + "' of " + named + " runs on threads already",

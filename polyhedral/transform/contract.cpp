@@ -59,12 +59,13 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   if (args.problem()) return schedule;
   const std::string array = found->name;
   if (found->external || found->live_out) {
-    args.refuse("'" + array +
-                "' exists outside the group: " + (found->external ? "it is an input of it" : "it is used after it"));
+    args.refuse(
+        "'" + array + "' exists outside the group: " + (found->external ? "it is an input of it" : "it is used after it"),
+        {"only arrays that the group makes and uses alone have no memory of their own; `promote` copies a part"});
     return schedule;
   }
   if (padded_reads(schedule, array, -1)) {
-    args.refuse("'" + array + "' is read with a padding value, which needs the whole array's bounds");
+    args.refuse("'" + array + "' is read with a padding value, which needs the whole array's bounds", {"leave it whole"});
     return schedule;
   }
   const auto expanded = [&](const StorageMap& m) {  // by the step of this name
@@ -72,7 +73,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   };
   for (const StorageMap& m : schedule.storage)
     if (m.array == array && m.kind == StorageMap::Kind::kContract && !expanded(m))
-      args.refuse("'" + array + "' is contracted already");
+      args.refuse("'" + array + "' is contracted already", {"leave one of the two steps out"});
   int at = args.has("fold") ? window_loop(schedule, array) : common_loop(schedule, array);
   if (args.has("at")) {
     const TreePtr loop = args.loop(args.statement(), args.text("at"));

@@ -51,7 +51,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     }
   }
   if (before.empty() && after.empty()) {
-    args.refuse("statement '" + schedule.statement(s).name + "' shares loop '" + args.text("loop") + "' with no other");
+    args.refuse("statement '" + schedule.statement(s).name + "' shares loop '" + args.text("loop") + "' with no other",
+                {"leave the step out: it has that loop alone"});
     return schedule;
   }
   Schedule next = schedule;

@@ -20,7 +20,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   if (args.problem()) return schedule;
   if (find_loop(schedule.tree, s, name)) args.refuse("a loop named '" + name + "' exists already", {"choose another `loop`"});
   const std::vector<TreePtr> around = loops_around(schedule.tree, s);
-  if (around.empty()) args.refuse("statement '" + schedule.statement(s).name + "' has no loop to embed");
+  if (around.empty())
+    args.refuse("statement '" + schedule.statement(s).name + "' has no loop to embed", {"leave the step out"});
   const TreePtr inner = args.has("around") ? args.loop(s, args.text("around")) : around.empty() ? nullptr : around.back();
   if (args.problem() || !inner) return schedule;
   Schedule next = schedule;

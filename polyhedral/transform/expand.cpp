@@ -62,19 +62,21 @@ class Expander {
   void check() {
     const std::string quoted = "'" + array_.name + "'";
     if (array_.external || array_.live_out)
-      args_.refuse(quoted + " exists outside the group: " + (array_.external ? "it is an input of it" : "it is used after it"));
+      args_.refuse(quoted + " exists outside the group: " + (array_.external ? "it is an input of it" : "it is used after it"),
+                   {"only arrays that the group makes and uses alone get other dimensions; `promote` copies a part"});
     for (const StorageMap& m : schedule_.storage)
       if (m.array == array_.name && (m.kind == StorageMap::Kind::kPromote || !m.sizes.empty()))
         args_.refuse(quoted + " is contracted or promoted already", {"expand first"});
     if (padded_reads(schedule_, array_.name, -1))
-      args_.refuse(quoted + " is read with a padding value, which needs the whole array's bounds");
+      args_.refuse(quoted + " is read with a padding value, which needs the whole array's bounds", {"leave it as it is"});
     for (const int s : statements_of(schedule_.tree)) {
       const Statement& st = schedule_.statement(s);
       if (!st.touches(array_.name)) continue;
       users_.push_back(s);
-      if (!contains(loop_, s)) return args_.refuse("'" + st.name + "' uses " + quoted + " outside the loop");
+      if (!contains(loop_, s))
+        return args_.refuse("'" + st.name + "' uses " + quoted + " outside the loop", {"choose a loop around all its uses"});
     }
-    if (users_.empty()) args_.refuse(quoted + " is not used in the loop");
+    if (users_.empty()) args_.refuse(quoted + " is not used in the loop", {"choose a loop around its uses"});
   }
 
   Schedule with_places() {
@@ -141,7 +143,9 @@ Schedule with_all_elements(const Schedule& schedule, Arguments& args, const Arra
     return m.array == array && m.kind == StorageMap::Kind::kPromote;
   });
   if (contracted == next.storage.end() || (contracted->at < 0 && !contracted->sizes.empty()))
-    args.refuse("'" + array + "' has room for all its elements already");
+
+    args.refuse("'" + array + "' has room for all its elements already",
+                {"give `statement` and `at` for a copy per iteration"});
   if (parts > 0) args.refuse("a part of '" + array + "' is promoted", {"expand before promote"});
   if (args.problem()) return schedule;
   const isl::map all = footprint(schedule, array, -1);  // { [] -> A[e] }
@@ -153,7 +157,7 @@ Schedule with_all_elements(const Schedule& schedule, Arguments& args, const Arra
     const std::optional<DimensionBounds> bounds =
         all.is_null() ? std::nullopt : dimension_bounds(all, static_cast<unsigned>(d));
     if (!bounds) {
-      args.refuse("dimension " + std::to_string(d) + " of '" + array + "' has no single bounds");
+      args.refuse("dimension " + std::to_string(d) + " of '" + array + "' has no single bounds", {"give `statement` and `at`"});
       return schedule;
     }
     m.offsets.push_back(bounds->low);
@@ -161,7 +165,7 @@ Schedule with_all_elements(const Schedule& schedule, Arguments& args, const Arra
     m.order.push_back(static_cast<int>(d));
     m.inner.push_back(0);
   }
-  if (m.sizes.empty()) args.refuse("'" + array + "' has one element in the whole group");
+  if (m.sizes.empty()) args.refuse("'" + array + "' has one element in the whole group", {"give `statement` and `at`"});
   if (args.problem()) return schedule;
   *contracted = std::move(m);
   return next;

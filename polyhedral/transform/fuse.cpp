@@ -60,7 +60,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   if (args.problem()) return schedule;
   const TreePtr sequence = statements.size() < 2 ? nullptr : common_sequence(schedule.tree, statements);
   if (!sequence) {
-    args.refuse("the statements do not stand in different nests of one sequence");
+    args.refuse("the statements do not stand in different nests of one sequence",
+                {"name one statement of each nest; nests inside a shared loop are neighbours there"});
     return schedule;
   }
   std::vector<Nest> nests;

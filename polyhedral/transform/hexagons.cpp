@@ -69,7 +69,8 @@ class Hexagons {
     if (!ok()) return;
     for_each_loop(time_, [&](const Tree& l) {
       if (l.mark.kind != LoopKind::kSerial)
-        args_.refuse("loop '" + l.names.begin()->second + "' is marked already", {"hexagons come before marks"});
+        args_.refuse("loop '" + l.names.begin()->second + "' is marked by " + marker_of(l.mark) + " already",
+                     {"hexagons come before marks"});
       for (const StorageMap& m : schedule_.storage)
         if (m.kind == StorageMap::Kind::kPromote && m.at == l.id)
           args_.refuse("'" + m.array + "' is promoted inside the loop over time", {"promote afterwards"});
@@ -142,8 +143,9 @@ class Hexagons {
   Alignment slope(const std::vector<AlignedPart>& parts, std::size_t k) {
     if (const std::optional<Alignment> found = align(*schedule_.dependences, parts, time_->member, kMostFactor)) return *found;
     args_.refuse("data run both forwards and back along '" + parts_[0].loops[k]->names.begin()->second +
-                 "' in one iteration of '" + time_->names.begin()->second +
-                 "', or without bound: no skew by time makes up for that");
+                     "' in one iteration of '" + time_->names.begin()->second +
+                     "', or without bound: no skew by time makes up for that",
+                 {"leave that loop out of `loops`"});
     return {};
   }
 

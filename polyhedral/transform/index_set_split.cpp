@@ -197,7 +197,8 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   std::map<int, isl::set> apart;
   for (const auto& [statement, f] : loop->member)
     apart.emplace(statement, f.ge_set(PointFor(schedule, statement).value(*point)));
-  return split_loop(schedule, args, loop, apart, false, ".from");
+  const std::string cut = args.has("at") ? "`at` " + std::to_string(number) : "`expression` \"" + expression + "\"";
+  return split_loop(schedule, args, loop, apart, false, ".from", cut);
 }
 
 }  // namespace

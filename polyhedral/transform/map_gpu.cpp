@@ -68,8 +68,10 @@ class MapGpu {
     for (const std::string& name : args_.texts(argument)) {
       const TreePtr loop = args_.loop(statement_, name);
       if (!loop) return {};
-      if (listed(list, loop)) args_.refuse("loop '" + name + "' is named twice in `" + argument + "`");
-      if (loop->mark.kind != LoopKind::kSerial) args_.refuse("loop '" + name + "' is marked already");
+      if (listed(list, loop)) args_.refuse("loop '" + name + "' is named twice in `" + argument + "`", {"name it once"});
+      if (loop->mark.kind != LoopKind::kSerial)
+        args_.refuse("loop '" + name + "' is marked by " + marker_of(loop->mark) + " already",
+                     {"leave that step out: grid and block say how the loop runs"});
       list.push_back(loop);
     }
     return list;
@@ -87,12 +89,14 @@ class MapGpu {
     depth_ = args_.integer("depth", 8, 1);
     parts_ = args_.integer("parts", 0, 1);
     if (!ok()) return;
-    if (grid_.empty() && block_.empty() && split_.empty()) args_.refuse("it names no loop for the grid or the block");
-    if (!split_.empty() && parts_ == 0) args_.refuse("`split` needs `parts`: how many blocks share the reduction");
+    if (grid_.empty() && block_.empty() && split_.empty())
+      args_.refuse("it names no loop for the grid or the block", {"give `grid`"});
+    if (!split_.empty() && parts_ == 0)
+      args_.refuse("`split` needs `parts`: how many blocks share the reduction", {"give `parts`"});
     if (args_.has("reduction") && args_.text("reduction") != "atomic")
       args_.bad("reduction", "\"atomic\"", "\"" + args_.text("reduction") + "\"");
     atomic_ = args_.has("reduction");
-    if (atomic_ && grid_.empty()) args_.refuse("atomic updates are for loops of the grid");
+    if (atomic_ && grid_.empty()) args_.refuse("atomic updates are for loops of the grid", {"give `grid`"});
     if (points_.empty()) points_.assign(threads_.size(), 1);
     if (adjacent_.empty()) adjacent_.assign(threads_.size(), 1);
   }
@@ -102,7 +106,7 @@ class MapGpu {
     const std::vector<std::int64_t> warps = args_.integers("warps", 1);
     lanes_ = args_.integers("lanes", 1);
     if (!ok() || (warps.empty() && lanes_.empty())) return;
-    if (!threads_.empty()) return args_.refuse("`threads` are `warps` times `lanes` here");
+    if (!threads_.empty()) return args_.refuse("`threads` are `warps` times `lanes` here", {"leave `threads` out"});
     if (warps.size() != lanes_.size())
       return args_.bad("lanes", std::to_string(warps.size()) + " numbers, as `warps`", std::to_string(lanes_.size()));
     std::int64_t lanes = 1;
@@ -128,8 +132,10 @@ class MapGpu {
         in_warp_ = true;
         continue;
       }
-      if (l->mark.gpu.block >= 0) return args_.refuse("the threads are taken by loop '" + name_of(l) + "'");
-      if (!grid_.empty() && !inside) return args_.refuse("loop '" + name_of(l) + "' around is on the grid already");
+      if (l->mark.gpu.block >= 0)
+        return args_.refuse("the threads are taken by loop '" + name_of(l) + "'", {"map both in one step"});
+      if (!grid_.empty() && !inside)
+        return args_.refuse("loop '" + name_of(l) + "' around is on the grid already", {"map both in one step"});
       if (grid_.empty()) chain_.push_back(l);
     }
     if (grid_.empty()) return;
@@ -158,31 +164,37 @@ class MapGpu {
         return args_.bad("adjacent", "divisors of `points`",
                          std::to_string(adjacent_[k]) + " of " + std::to_string(points_[k]));
     if (block_threads() > kMostThreads)
-      args_.refuse("a block would have more than " + std::to_string(kMostThreads) + " threads");
+
+      args_.refuse("a block would have more than " + std::to_string(kMostThreads) + " threads",
+                   {"lower `threads`, and raise `points` for the iterations that are left"});
   }
 
   void check_form() {
     for (const TreePtr& l : stage_)
-      if (listed(grid_, l) || listed(block_, l)) args_.refuse("loop '" + name_of(l) + "' is staged: it cannot be mapped too");
+      if (listed(grid_, l) || listed(block_, l))
+        args_.refuse("loop '" + name_of(l) + "' is staged, not mapped", {"map others"});
     std::size_t inner = 0;
     for (const TreePtr& l : block_) inner += !listed(grid_, l);
     if (atomic_ && (inner > 0 || !stage_.empty() || !split_.empty()))
-      return args_.refuse("atomic updates are for loops of the grid: a block that shares a reduction combines it once");
+      return args_.refuse("atomic updates are for loops of the grid: a block that shares a reduction combines it once",
+                          {"leave `reduction` out, or take the block's loops from the grid"});
     if (!split_.empty()) check_split();
     if (!stage_.empty()) return check_stage(inner);
     const auto several = [](const std::vector<std::int64_t>& list) {
       return std::any_of(list.begin(), list.end(), [](std::int64_t p) { return p != 1; });
     };
     if (inner < block_.size() && (several(adjacent_) || !lanes_.empty()))
-      return args_.refuse("`adjacent`, `warps` and `lanes` are for loops of the block alone");
+      return args_.refuse("`adjacent`, `warps` and `lanes` are for loops of the block alone", {"give `threads` and `points`"});
     if (inner == 0) {
-      if (block_.size() > 2) args_.refuse("points use at most two loops of the block");
+      if (block_.size() > 2) args_.refuse("`points` use at most two loops of the block", {"name two"});
       return;
     }
     if (inner == block_.size()) return check_nest(several(points_));
-    if (several(points_)) return args_.refuse("a reduction that a block's threads share has no `points`");
+    if (several(points_))
+      return args_.refuse("a reduction that a block's threads share has no `points`", {"leave `points` out"});
     if (block_.size() == 2 && !listed(grid_, block_[0]) && listed(grid_, block_[1])) return check_columns();
-    args_.refuse("the block's loops are the grid's, or inside them, or a reduction before a loop of the grid");
+    args_.refuse("the loops of `block` are the grid's, or inside them, or a reduction before a loop of the grid",
+                 {"take all of `block` from `grid`, or all from the loops inside"});
   }
 
   // Several nests share the block: they must mean the same threads.
@@ -202,12 +214,15 @@ class MapGpu {
     };
     if (!in_warp_) look(look, scope);
     if (in_warp_ && (lanes_.empty() || threads != kWarp))
-      return args_.refuse("the loops inside a warp's iteration have `warps` of 1 and `lanes` of 32 together");
+      return args_.refuse("the loops inside a warp's iteration have `warps` of 1 and `lanes` of 32 together",
+                          {"write \"warps\": [1], \"lanes\": [32]"});
     if (others > 0 && others != threads)
-      args_.refuse("other loops of the block have " + std::to_string(others) + " threads, not " + std::to_string(threads));
+
+      args_.refuse("other loops of the block have " + std::to_string(others) + " threads, not " + std::to_string(threads),
+                   {"give all nests of a block as many `threads`"});
     for_each_loop(nest.back()->children[0], [&](const Tree& l) {
       if (l.mark.kind == LoopKind::kMapped)
-        args_.refuse("a loop inside '" + name_of(nest.back()) + "' has the block's threads");
+        args_.refuse("a loop inside '" + name_of(nest.back()) + "' has the block's threads", {"map one of the two"});
     });
     if (threads > kWarp ? threads % kWarp != 0 : (threads & (threads - 1)) != 0)
       args_.bad("threads", "a power of two up to 32, or a multiple of 32", std::to_string(threads));
@@ -215,8 +230,9 @@ class MapGpu {
       if (!ok() || !statement().update || !carries_dependence(schedule_, loop->id, true)) continue;  // legality names the pair
       if (nest.size() > 1 || points || a_warp_each_)
         return args_.refuse("loop '" + name_of(loop) +
-                            "' carries a dependence: alone, and without `points`, its threads could "
-                            "share a reduction");
+                                "' carries a dependence: alone, and without `points`, its threads could "
+                                "share a reduction",
+                            {"map it in a step of its own without `points`, or leave it serial"});
       check_reduction(loop);
     }
   }
@@ -231,7 +247,8 @@ class MapGpu {
       return args_.refuse(what + " and is shared with other statements", {"distribute '" + s.name + "' first"});
     for (const TreePtr& l : loops_around(schedule_.tree, statement_))
       if (l->mark.updates == SharedUpdates::kAtomic)
-        return args_.refuse("each update of '" + s.name + "' is atomic: a block's threads do not combine them before");
+        return args_.refuse("each update of '" + s.name + "' is atomic: a block's threads do not combine them before",
+                            {"leave \"reduction\": \"atomic\" out where the grid is mapped"});
     std::vector<TreePtr> below{loop};
     for_each_loop(loop->children[0], [&](const Tree& l) { below.push_back(find_loop(schedule_.tree, l.id)); });
     for (const TreePtr& l : below)
@@ -255,19 +272,22 @@ class MapGpu {
       for (const Access& a : statement().reads)
         if (a.array == schedule_.statement(part->statement).target)
           return args_.refuse("'" + statement().name + "' reads what '" + schedule_.statement(part->statement).name +
-                              "' computes at the same point");
+                                  "' computes at the same point",
+                              {"distribute '" + statement().name + "' first"});
     }
     if (!contains(body, statement_) ||
         std::none_of(parts.begin(), parts.end(), [&](const TreePtr& p) { return p == reduction; }))
-      return args_.refuse("loop '" + name_of(reduction) + "' does not stand directly inside the grid's loops");
+      return args_.refuse("loop '" + name_of(reduction) + "' does not stand directly inside the grid's loops",
+                          {"put the loops between on the grid, or interchange"});
     check_reduction(reduction);
-    if (ok() && !is_box(statement().domain)) args_.refuse("the bounds of the reduction's loops depend on other loops");
+    if (ok() && !is_box(statement().domain)) args_.refuse("the reduction's bounds depend on other loops", {"map those around"});
   }
 
   void check_columns() {
     if (threads_[1] % kWarp != 0) args_.bad("threads", "a multiple of 32 along x", std::to_string(threads_[1]));
     const TreePtr outer = reduction_root();
-    if (!outer) return args_.refuse("loop '" + name_of(block_[0]) + "' is no loop of a reduction");
+    if (!outer)
+      return args_.refuse("loop '" + name_of(block_[0]) + "' is no loop of a reduction", {"name one first in `block`"});
     check_single(outer);
   }
 
@@ -282,28 +302,32 @@ class MapGpu {
   }
 
   void check_split() {
-    if (split_.size() > 1) return args_.refuse("one loop can be split");
+    if (split_.size() > 1) return args_.refuse("one loop can be split", {"name one loop in `split`"});
     check_single(split_[0]);
   }
 
   void check_stage(std::size_t inner) {
     const Statement& s = statement();
-    if (inner > 0 || !split_.empty()) return args_.refuse("staged tiles take their block's loops from the grid");
+    if (inner > 0 || !split_.empty())
+      return args_.refuse("staged tiles take their block's loops from the grid",
+                          {"leave `split` out, and name loops of `grid` in `block`"});
     if (!s.update || *s.update != ReduceKind::kSum || s.value->op != Op::kMul || !is_float(s.value->type))
-      return args_.refuse("'" + s.name + "' is no sum of products");
+      return args_.refuse("'" + s.name + "' is no sum of products", {"leave `stage` and `depth` out"});
     const std::int64_t p = points_[0];
     if (threads_ != std::vector<std::int64_t>{kTileSide, kTileSide}) args_.bad("threads", "[16, 16]", "others");
     if (points_[1] != p || (p != 2 && p != 4 && p != 8)) args_.bad("points", "[2, 2], [4, 4] or [8, 8]", "others");
     if (depth_ != 8 && depth_ != 16 && depth_ != 32) args_.bad("depth", "8, 16 or 32", std::to_string(depth_));
     const std::int64_t row = kTileSide * p + 16 / static_cast<std::int64_t>(size_bytes(s.value->type));
     if (2 * depth_ * row * static_cast<std::int64_t>(size_bytes(s.value->type)) > kSharedBytes)
-      args_.refuse("the staged tiles take more than " + std::to_string(kSharedBytes) + " bytes of shared memory");
+      args_.refuse("the staged tiles take more than " + std::to_string(kSharedBytes) + " bytes of shared memory",
+                   {"lower `depth` or `points`"});
     const TreePtr root = reduction_root();
-    if (!root) return args_.refuse("there is no loop to stage");
+    if (!root) return args_.refuse("there is no loop to stage", {"leave it out"});
     if (ok()) check_single(root);
     std::size_t below = 0;
     for_each_loop(root, [&](const Tree&) { ++below; });
-    if (ok() && below != stage_.size()) args_.refuse("`stage` names all loops of the reduction");
+    if (ok() && below != stage_.size())
+      args_.refuse("`stage` names all loops of the reduction", {"name " + std::to_string(below) + " loops"});
     if (ok()) check_roles();
   }
 
@@ -312,15 +336,19 @@ class MapGpu {
     std::size_t left = 0, right = 0;
     for (const TreePtr& l : chain_) {
       const std::string name = walked_iterator(schedule_, *l, statement_);
-      if (name.empty()) return args_.refuse("loop '" + name_of(l) + "' does not walk an index of '" + statement().name + "'");
+      if (name.empty())
+        return args_.refuse("loop '" + name_of(l) + "' does not walk an index of '" + statement().name + "'",
+                            {"leave `stage` out, or undo the skew of that loop"});
       const bool a = mentions_index(statement().value->args[0], name), b = mentions_index(statement().value->args[1], name);
       left += a && !b;
       right += b && !a;
       if ((a != b) != listed(block_, l))
         return args_.refuse("the block's loops are those that one factor depends on; '" + name_of(l) + "' is " +
-                            (a != b ? "one" : "none") + " of them");
+                                (a != b ? "one" : "none") + " of them",
+                            {"name the loops of the result's two dimensions in `block`"});
     }
-    if (left == 0 || right == 0) args_.refuse("no loop moves one factor of '" + statement().name + "' alone");
+    if (left == 0 || right == 0)
+      args_.refuse("no loop moves one factor of '" + statement().name + "' alone", {"leave `stage` out"});
   }
 
   Schedule marked() const {
@@ -365,32 +393,8 @@ class MapGpu {
   TreePtr reduction_;  // the loop whose iterations update one place
 };
 
-Schedule apply(const Schedule& schedule, Arguments& args) { return MapGpu(schedule, args).run(); }
-
 }  // namespace
 
-extern const Transform kMapGpu;
-const Transform kMapGpu = {
-    "map_gpu",
-    "Loops go to the grid and to the threads of a block of a GPU; the last of each list runs along x. After all other steps.",
-    {{"statement", "statement", true, "a statement inside the loops"},
-     {"grid", "loops", false, "directly nested loops whose iterations, or pieces of them, are blocks"},
-     {"block", "loops", false,
-      "loops shared by the threads of a block: of the grid, or a nest inside them, or a reduction and a loop of the grid"},
-     {"threads", "ints", false, "threads along each loop of `block`; with `stage`, of the tile's rows and columns: [16, 16]"},
-     {"points", "ints", false, "iterations of one thread along each loop of `block`; 1 when not given"},
-     {"adjacent", "ints", false,
-      "inside the grid's loops: how many of a thread's points along each loop are neighbours; 1 when not given"},
-     {"warps", "ints", false, "instead of `threads`, inside the grid's loops: warps along each loop of `block`"},
-     {"lanes", "ints", false, "and lanes of a warp along each, 32 together; [1] gives every iteration a warp"},
-     {"stage", "loops", false, "all loops of a sum of products, whose operands go through shared memory"},
-     {"depth", "int", false, "iterations of the staged loops at a time: 8, 16 or 32; 8 when not given"},
-     {"split", "loops", false, "a reduction's loop cut into parts for as many blocks; a second kernel combines the results"},
-     {"parts", "int", false, "how many parts"},
-     {"reduction", "text", false, "atomic: loops of the grid may carry reductions, each update is one action"}},
-    apply,
-    {"for i  for j  S(i, j)", "block i { thread j  S(i, j) }", "bind (TVM), gpu_blocks and gpu_threads (Halide)",
-     "loops that carry a dependence, more threads than a block has; atomic updates that the numerics (see `parallelize`) or a GPU "
-     "do not have"}};
+Schedule apply_map_gpu(const Schedule& schedule, Arguments& args) { return MapGpu(schedule, args).run(); }
 
 }  // namespace facet

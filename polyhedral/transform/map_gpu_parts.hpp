@@ -41,3 +41,10 @@ inline TreePtr kernel_around(const Schedule& schedule, int statement, const Tree
 }
 
 }  // namespace facet::map_gpu
+
+namespace facet {
+
+class Arguments;
+Schedule apply_map_gpu(const Schedule& schedule, Arguments& args);
+
+}  // namespace facet

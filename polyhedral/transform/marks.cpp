@@ -23,6 +23,9 @@
 // Integers wrap, and a minimum or maximum is the same in any order: for these both are allowed whatever the numerics are. Which
 // updates are shared is a fact of the dependences, found anew where it is asked; the mark only says what to do with them.
 // Sources: OpenMP 5.2, sections 5.5.8 and 15.8.4; Suriana, Adams and Kamil, Parallel associative reductions in Halide, 2017.
+#include <algorithm>
+#include <optional>
+
 #include "polyhedral/transform/shared_updates.hpp"
 #include "polyhedral/transform/transform.hpp"
 
@@ -44,16 +47,20 @@ TreePtr shares_threads_of(const Schedule& schedule, int s, const TreePtr& loop) 
   return nullptr;
 }
 
+const std::vector<std::string> kOneMark = {
+    "a loop runs in one way: leave one of the two steps out, or tile the loop before and mark the tile loop and the loop inside"};
+
 Schedule mark(const Schedule& schedule, Arguments& args, const LoopMark& mark) {
   const int s = args.statement();
   const TreePtr loop = args.loop(s, args.text("loop"));
   if (args.problem() || !loop) return schedule;
   if (loop->mark.kind != LoopKind::kSerial) {
-    args.refuse("loop '" + args.text("loop") + "' is marked already");
+    args.refuse("loop '" + args.text("loop") + "' is marked by " + marker_of(loop->mark) + " already", kOneMark);
     return schedule;
   }
   if (const TreePtr outer = shares_threads_of(schedule, s, loop)) {
-    args.refuse("loop '" + args.text("loop") + "' shares the threads of loop '" + outer->names.at(s) + "'");
+    args.refuse("loop '" + args.text("loop") + "' shares the threads of loop '" + outer->names.at(s) + "'",
+                {"lower `collapse` of the step that parallelizes '" + outer->names.at(s) + "'"});
     return schedule;
   }
   Tree changed = *loop;
@@ -63,7 +70,40 @@ Schedule mark(const Schedule& schedule, Arguments& args, const LoopMark& mark) {
   return next;
 }
 
-constexpr std::int64_t kParts = 64;  // one for each thread of common processors; more only make combining longer
+// The values of the loops around `loop`.
+std::vector<isl::pw_aff> values_around(const Schedule& schedule, int statement, const TreePtr& loop) {
+  std::vector<isl::pw_aff> values;
+  for (const TreePtr& l : loops_around(schedule.tree, statement)) {
+    if (l->id == loop->id) break;
+    values.push_back(l->member.at(statement));
+  }
+  return values;
+}
+
+// Are the last loop's values the same for all values of the others, in each iteration o of the loops around them? Then
+//     { [o] -> [v1, .., vn] }  is the product of  { [o] -> [v1, .., v(n-1)] }  and  { [o] -> [vn] }.
+bool is_rectangular(const Schedule& schedule, const std::vector<TreePtr>& loops) {
+  std::optional<isl::map> all, others, last;
+  const auto add = [](std::optional<isl::map>* sum, const isl::map& part) { *sum = *sum ? (*sum)->unite(part) : part; };
+  for (const int s : statements_of(loops.back())) {
+    const isl::set& domain = schedule.statement(s).domain;
+    std::vector<isl::pw_aff> outer;
+    for (std::size_t k = 0; k + 1 < loops.size(); ++k) outer.push_back(loops[k]->member.at(s));
+    const std::vector<isl::pw_aff> inner{loops.back()->member.at(s)};
+    std::vector<isl::pw_aff> both = outer;
+    both.push_back(inner[0]);
+    const isl::map from = map_to_values(domain, values_around(schedule, s, loops.front())).reverse();  // { [o] -> S[i] }
+    add(&all, with_range_tuple(from.apply_range(map_to_values(domain, both)), "V"));
+    add(&others, from.apply_range(map_to_values(domain, outer)));
+    add(&last, from.apply_range(map_to_values(domain, inner)));
+  }
+  return all->is_equal(with_flat_range(*others, *last, "V"));
+}
+
+constexpr std::int64_t kMostLanes = 1024;  // 16 vectors of 64 bytes of the smallest elements
+constexpr std::int64_t kMostCopies = 64;   // as many accumulators as two files of 32 registers hold
+constexpr int kSomeCopies = 4;             // of a loop that cannot be written out: an addition's latency in cycles
+constexpr std::int64_t kParts = 64;        // one for each thread of common processors; more only make combining longer
 
 void read_reduction(Arguments& args, LoopMark* m) {
   const std::string how = args.text("reduction");
@@ -71,10 +111,11 @@ void read_reduction(Arguments& args, LoopMark* m) {
     args.bad("reduction", "\"clause\" or \"atomic\"", "\"" + how + "\"");
   if (how == "clause") m->updates = SharedUpdates::kParts;
   if (how == "atomic") m->updates = SharedUpdates::kAtomic;
-  if (args.has("parts") && how != "clause") args.refuse("`parts` are for \"reduction\": \"clause\"");
+  if (args.has("parts") && how != "clause")
+    args.refuse("`parts` are for \"reduction\": \"clause\"", {"write that, or leave `parts` out"});
   if (how == "clause") m->parts = args.integer("parts", kParts, 2);
   if (how == "clause" && m->collapse > 1)
-    args.refuse("\"reduction\": \"clause\" cuts one loop into parts: it does not go with `collapse`");
+    args.refuse("\"reduction\": \"clause\" cuts one loop into parts: it does not go with `collapse`", {"leave `collapse` out"});
 }
 
 Schedule parallelize(const Schedule& schedule, Arguments& args) {
@@ -84,15 +125,25 @@ Schedule parallelize(const Schedule& schedule, Arguments& args) {
   read_reduction(args, &m);
   const int s = args.statement();
   TreePtr loop = args.loop(s, args.text("loop"));
+  std::vector<TreePtr> together{loop};
   for (int i = 1; i < m.collapse && loop; ++i) {
     const TreePtr inner = loop->children[0];
     if (inner->kind != Tree::Kind::kLoop) {
-      args.refuse("there are no " + std::to_string(m.collapse) + " perfectly nested loops to collapse");
+      args.refuse(
+          "there are no " + std::to_string(m.collapse) + " perfectly nested loops for `collapse`, only " + std::to_string(i),
+          {i == 1 ? "leave it out" : "write " + std::to_string(i)});
       return schedule;
     }
     if (inner->mark.kind != LoopKind::kSerial)
-      args.refuse("loop '" + inner->names.at(s) + "' is marked already: it cannot share the threads");
+      args.refuse(
+          "loop '" + inner->names.at(s) + "' is marked by " + marker_of(inner->mark) + " already: it cannot share the threads",
+          {"collapse the loops around it only"});
     loop = inner;
+    together.push_back(loop);
+    if (!args.problem() && !is_rectangular(schedule, together))
+      args.refuse("the bounds of loop '" + loop->names.at(s) + "' depend on the loops that `collapse` joins it with",
+                  {i == 1 ? "leave it out: iterations of a triangle go to the threads one by one, the longest first"
+                          : "write " + std::to_string(i)});
   }
   Schedule marked = mark(schedule, args, m);
   if (args.problem() || m.updates == SharedUpdates::kNone) return marked;
@@ -103,20 +154,57 @@ Schedule parallelize(const Schedule& schedule, Arguments& args) {
 Schedule vectorize(const Schedule& schedule, Arguments& args) {
   LoopMark m;
   m.kind = LoopKind::kVector;
-  m.width = static_cast<int>(args.integer("width", 0, 2));
-  if (m.width == 0) args.bad("width", "lanes, a power of two from 2", "nothing");
-  if ((m.width & (m.width - 1)) != 0) args.bad("width", "a power of two", std::to_string(m.width));
+  const std::int64_t width = args.has("width") ? args.any_integer("width") : 0;
+  if (width < 2 || width > kMostLanes || (width & (width - 1)) != 0)
+    args.bad("width", "a power of two from 2 to " + std::to_string(kMostLanes), std::to_string(width));
+  m.width = static_cast<int>(width);
   return mark(schedule, args, m);
+}
+
+// The iterations of a loop in each iteration of those around it, where their number is a constant: of whole tiles, of rows.
+// nullopt: it depends on symbols or on loops around everywhere.
+std::optional<std::int64_t> constant_trips(const Schedule& schedule, const TreePtr& loop) {
+  std::optional<isl::map> values;  // { [o] -> [v] }
+  for (const int s : statements_of(loop)) {
+    const isl::set& domain = schedule.statement(s).domain;
+    const isl::map own = map_to_values(domain, values_around(schedule, s, loop))
+                             .reverse()
+                             .apply_range(map_to_values(domain, {loop->member.at(s)}));
+    values = values ? values->unite(own) : own;
+  }
+  const isl::pw_aff apart = values->lexmax_pw_multi_aff().at(0).sub(values->lexmin_pw_multi_aff().at(0));
+  std::optional<std::int64_t> most;
+  isl::pw_multi_aff(apart).foreach_piece([&](const isl::set&, const isl::multi_aff& piece) {
+    const isl::aff value = piece.at(0);
+    if (value.is_cst()) most = std::max<std::int64_t>(most.value_or(0), value.constant_val().num_si() + 1);
+  });
+  return most;
 }
 
 Schedule unroll(const Schedule& schedule, Arguments& args) {
   LoopMark m;
   m.kind = LoopKind::kUnroll;
-  m.width = static_cast<int>(args.integer("factor", 0, 0));
+  const std::int64_t factor = args.has("factor") ? args.any_integer("factor") : 0;
+  if (factor < 0 || factor > kMostCopies)
+    args.bad("factor", "copies from 1 to " + std::to_string(kMostCopies) + ", or 0 for all iterations", std::to_string(factor));
+  const TreePtr loop = args.loop(args.statement(), args.text("loop"));
+  if (args.problem() || !loop) return schedule;
+  m.width = static_cast<int>(factor);
+  if (factor == 0 && constant_trips(schedule, loop).value_or(kMostCopies + 1) > kMostCopies) m.width = kSomeCopies;
   return mark(schedule, args, m);
 }
 
 }  // namespace
+
+std::string marker_of(const LoopMark& mark) {
+  switch (mark.kind) {
+    case LoopKind::kParallel: return "`parallelize`";
+    case LoopKind::kVector: return "`vectorize`";
+    case LoopKind::kUnroll: return "`unroll`";
+    case LoopKind::kMapped: return "`map_gpu`";
+    default: return "no step";
+  }
+}
 
 extern const Transform kParallelize, kVectorize, kUnroll;
 const Transform kParallelize = {
@@ -139,25 +227,31 @@ const Transform kParallelize = {
      "#pragma omp parallel for\nfor i  atomic A[f(i)] += e(i)",
      "parallel (Halide, TVM), `reduction` clause and `atomic` (OpenMP); `rfactor` is the same as a rewrite, with a dimension "
      "that other steps can move",
-     "marked loops, fewer nested loops than `collapse`; illegal where the loop, or one collapsed into it, carries a dependence "
+     "marked loops, for `collapse` fewer nested loops or bounds that depend on each other; illegal where the loop, or one "
+     "collapsed into it, carries a dependence "
      "other than the reductions that `reduction` covers. `reduction`: loops that carry none, sums and products of floats where "
      "numerics are strict, atomic ones also where they are tree; illegal with clause where an iteration reads or overwrites what "
-     "it has updated"}};
+     "it has updated"},
+    "openmp"};
 const Transform kVectorize = {
     "vectorize",
     "The loop runs in vectors of `width` lanes.",
     {{"statement", "statement", true, "a statement inside the loop"},
      {"loop", "loop", true, "the loop"},
-     {"width", "int", true, "lanes, a power of two"}},
+     {"width", "int", true, "lanes, a power of two from 2 to 1024"}},
     vectorize,
     {"for j in 0..N  S(j)", "for j in 0..N step 8  S(j .. j + 7)", "SIMD",
-     "widths that are no power of two, marked loops; sums may be carried: lanes keep partial results"}};
-const Transform kUnroll = {"unroll",
-                           "The loop's body is repeated.",
-                           {{"statement", "statement", true, "a statement inside the loop"},
-                            {"loop", "loop", true, "the loop"},
-                            {"factor", "int", false, "copies; 0 or nothing: all iterations"}},
-                           unroll,
-                           {"for i in 0..4  S(i)", "S(0); S(1); S(2); S(3)", "unroll", "marked loops"}};
+     "widths that are no power of two, marked loops; sums may be carried: lanes keep partial results"},
+    "openmp"};
+const Transform kUnroll = {
+    "unroll",
+    "The loop's body is repeated.",
+    {{"statement", "statement", true, "a statement inside the loop"},
+     {"loop", "loop", true, "the loop"},
+     {"factor", "int", false,
+      "copies, from 1 (the loop as it is) to 64; 0 or nothing: all iterations where they are a constant number up to 64, "
+      "otherwise 4 at a time"}},
+    unroll,
+    {"for i in 0..4  S(i)", "S(0); S(1); S(2); S(3)", "unroll", "marked loops"}};
 
 }  // namespace facet

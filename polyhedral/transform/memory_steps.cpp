@@ -17,11 +17,13 @@ std::string intermediate(const Schedule& schedule, Arguments& args) {
   if (args.problem()) return "";
   const std::string& name = found->name;
   if (found->external || found->live_out)
-    args.refuse("'" + name +
-                "' exists outside the group: " + (found->external ? "it is an input of it" : "it is used after it"));
-  if (is_stored_otherwise(schedule, name)) args.refuse("'" + name + "' is contracted, promoted or out of memory already");
+    args.refuse(
+        "'" + name + "' exists outside the group: " + (found->external ? "it is an input of it" : "it is used after it"),
+        {"leave the step out: only arrays that the group makes and uses alone have no memory of their own"});
+  if (is_stored_otherwise(schedule, name))
+    args.refuse("'" + name + "' is contracted, promoted or out of memory already", {"leave one of the steps out"});
   if (padded_reads(schedule, name, -1))
-    args.refuse("'" + name + "' is read with a padding value, which needs the whole array's bounds");
+    args.refuse("'" + name + "' is read with a padding value, which needs the whole array's bounds", {"leave it in memory"});
   return name;
 }
 
@@ -31,12 +33,12 @@ int only_writer(const Schedule& schedule, const std::string& array, Arguments& a
     const Statement& st = schedule.statement(s);
     if (st.target != array) continue;
     if (writer >= 0 || st.update) {
-      args.refuse("'" + array + "' is not made by one assignment");
+      args.refuse("'" + array + "' is not made by one assignment", {"leave it in memory"});
       return -1;
     }
     writer = s;
   }
-  if (writer < 0) args.refuse("no statement of the group makes '" + array + "'");
+  if (writer < 0) args.refuse("no statement of the group makes '" + array + "'", {"leave the step out"});
   return writer;
 }
 
@@ -49,8 +51,9 @@ void refuse_second_part(const Schedule& schedule, Arguments& args, const std::st
     if (m.array != array) continue;
     if (m.reader >= 0 && kind == StorageMap::Kind::kPromote && inside(at, -1) &&
         contains(find_loop(schedule.tree, at), m.reader))
-      args.refuse("'" + array + "' is laid out anew for '" + schedule.statement(m.reader).name + "' already ('" + m.buffer +
-                  "')");
+      args.refuse(
+          "'" + array + "' is laid out anew for '" + schedule.statement(m.reader).name + "' already ('" + m.buffer + "')",
+          {"leave one of the two steps out"});
     const TreePtr loop = at < 0 ? nullptr : find_loop(schedule.tree, at);
     for (const int copy : {m.copy_in, m.copy_out})  // after an interchange: of an outer part inside the inner loop
       if (loop && m.at >= 0 && copy >= 0 && contains(loop, copy) && inside(at, m.at))
@@ -58,11 +61,11 @@ void refuse_second_part(const Schedule& schedule, Arguments& args, const std::st
                     {"promote at this loop first"});
     const std::string part = "'" + array + "' has its part at ";
     if (m.at == at && at >= 0)
-      args.refuse(part + "this loop already ('" + m.buffer + "'): take another loop for one of them");
+      args.refuse(part + "this loop already ('" + m.buffer + "')", {"take another loop for one of them"});
     else if (m.kind == kind || m.at < 0)
       continue;
     else if (kind == StorageMap::Kind::kPromote ? !inside(at, m.at) : !inside(m.at, at))
-      args.refuse("'" + array + "' is contracted at a loop inside the one where it is promoted: promote it further inside");
+      args.refuse("'" + array + "' is contracted at a loop inside the one where it is promoted", {"promote it further inside"});
   }
 }
 

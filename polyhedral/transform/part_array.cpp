@@ -14,7 +14,8 @@ PartArray::PartArray(const Schedule& schedule, Arguments& args, std::string arra
     for (const int s : users) {
       const isl::pw_aff& f = loop->member.at(s);
       if (!f.isa_aff()) {
-        args.refuse("the value of loop '" + called + "' for '" + schedule_.statement(s).name + "' is no single expression");
+        args.refuse("the value of loop '" + called + "' for '" + schedule_.statement(s).name + "' is no single expression",
+                    {"choose another loop"});
         return;
       }
       const isl::set& domain = schedule_.statement(s).domain;
@@ -23,7 +24,7 @@ PartArray::PartArray(const Schedule& schedule, Arguments& args, std::string arra
     }
     const std::optional<DimensionBounds> bounds = dimension_bounds(*values, 0);
     if (!bounds) {
-      args.refuse("loop '" + called + "' has no single bounds");
+      args.refuse("loop '" + called + "' has no single bounds", {"choose another loop, or split it where they change"});
       return;
     }
     low_.push_back(expr_of(bounds->low, {}));

@@ -57,7 +57,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     return schedule;
   }
   return split_loop(schedule, args, loop, ends(schedule, loop, first + last, last > 0), first > 0,
-                    first > 0 ? ".first" : ".last");
+                    first > 0 ? ".first" : ".last", (first > 0 ? "`first` " : "`last` ") + std::to_string(first + last));
 }
 
 }  // namespace

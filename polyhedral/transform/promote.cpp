@@ -43,7 +43,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   if (args.problem()) return schedule;
   const std::string array = found->name;
   if (args.integer("buffers", 1, 1) > 1 && !reads_a_part(schedule, array, at))
-    args.refuse("`buffers` are for a part that is read per iteration of a loop and not written there");
+    args.refuse("`buffers` are for a part that is read per iteration of a loop and not written there", {"leave `buffers` out"});
   for (const StorageMap& m : schedule.storage) {
     if (m.array != array) continue;
     if (!m.fold.empty()) args.refuse("'" + array + "' lives in places that are taken in turns", {"promote first, then fold"});
@@ -126,7 +126,8 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
   const bool whole = args.truth("fill", false);
   const std::int64_t buffers = args.integer("buffers", 1, 1);
   const ExprPtr fill = whole ? fill_of(schedule, statements_of(at), schedule.scop->arrays.at(array)) : nullptr;
-  if (whole && !fill) args.refuse("'" + array + "' is read with different padding values there");
+  if (whole && !fill)
+    args.refuse("'" + array + "' is read with different padding values there", {"distribute the readers first"});
   for (const StorageMap& p : schedule.storage)
     if (whole && is_around(schedule, p, array, at->id))
       args.refuse("`fill` copies a whole box, which '" + p.buffer + "' around it does not hold",
@@ -134,7 +135,8 @@ Schedule promote_part(const Schedule& schedule, Arguments& args, const std::stri
   if (args.problem()) return schedule;
   const isl::map part = whole ? reached(schedule, array, at) : footprint(schedule, array, at->id);
   if (part.is_null() || part.is_empty()) {
-    args.refuse("'" + array + "' is not read inside loop '" + args.text("at") + "'");
+    args.refuse("'" + array + "' is not read inside loop '" + args.text("at") + "'",
+                {"name a loop around its readers in `at`"});
     return schedule;
   }
   if (!whole && padded_reads(schedule, array, at->id)) {

@@ -76,8 +76,11 @@ void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageM
   by_dimension("inner", "size", m.inner);
   by_dimension("pad", "elements", m.pad);
   for (std::size_t d = 0; d < m.pad.size(); ++d)
-    if (m.pad[d] > 0 && m.inner[d] > 0) args.refuse("dimension '" + dims[d] + "' is split: it has no rows to pad");
-  if (!m.pad.empty() && m.space == MemorySpace::kGlobal) args.refuse("`pad` is for tiles of a block or a thread");
+    if (m.pad[d] > 0 && m.inner[d] > 0)
+      args.refuse("dimension '" + dims[d] + "' is split: it has no rows to pad",
+                  {"pad another dimension, or leave `inner` out"});
+  if (!m.pad.empty() && m.space == MemorySpace::kGlobal)
+    args.refuse("`pad` is for tiles of a block or a thread", {"choose \"memory\": \"shared\", \"stack\" or \"registers\""});
 }
 
 ExprPtr fill_of(const Schedule& schedule, const std::vector<int>& statements, const Array& array) {

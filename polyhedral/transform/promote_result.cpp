@@ -77,7 +77,8 @@ Schedule promote_result(const Schedule& schedule, Arguments& args, const std::st
     return schedule;
   }
   if (padded_reads(schedule, array, at->id)) {
-    args.refuse("'" + array + "' is read with a padding value inside " + where + ", which needs the whole array's bounds");
+    args.refuse("'" + array + "' is read with a padding value inside " + where + ", which needs the whole array's bounds",
+                {"distribute that reader first"});
     return schedule;
   }
   StorageMap m;

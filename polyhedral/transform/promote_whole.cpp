@@ -54,7 +54,8 @@ std::string box_text(Arguments& args, const Scop& scop, const isl::map& part, co
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const std::optional<DimensionBounds> bounds = dimension_bounds(part, static_cast<unsigned>(d));
     if (!bounds) {
-      args.refuse("dimension " + std::to_string(d) + " of what the statement reads of '" + m.array + "' has no single bounds");
+      args.refuse("dimension " + std::to_string(d) + " of what the statement reads of '" + m.array + "' has no single bounds",
+                  {"promote a part of it: give `at`"});
       return "";
     }
     const ExprPtr low = expr_of(bounds->low, {});
@@ -100,17 +101,21 @@ Schedule promote_whole(const Schedule& schedule, Arguments& args, const std::str
   m.reader = s;
   const Array& source = schedule.scop->arrays.at(array);
   const ExprPtr fill = fill_of(schedule, {s}, source);
-  if (!reach) args.refuse("'" + array + "' is not read by '" + reader.name + "'");
-  if (!fill) args.refuse("'" + reader.name + "' reads '" + array + "' with different padding values");
+  if (!reach) args.refuse("'" + array + "' is not read by '" + reader.name + "'", {"name a statement that reads it"});
+  if (!fill)
+    args.refuse("'" + reader.name + "' reads '" + array + "' with different padding values",
+                {"promote a part of it: give `at`"});
   if (m.space != MemorySpace::kGlobal) args.bad("memory", "l1, l2 or l3 for a whole array", "\"" + args.text("memory") + "\"");
   if (!defined_before(schedule, nests, nest, array))
-    args.refuse("'" + array + "' is written in the nest of '" + reader.name + "' or after it");
+    args.refuse("'" + array + "' is written in the nest of '" + reader.name + "' or after it",
+                {"promote a part of it inside that nest: give `at`"});
   for (const StorageMap& other : schedule.storage)
     if (other.array == array && other.kind == StorageMap::Kind::kContract)
-      args.refuse("'" + array + "' is contracted: it has no whole");
+      args.refuse("'" + array + "' is contracted: it has no whole", {"promote first, or leave one of the steps out"});
   for (const StorageMap& other : schedule.storage)
     if (other.array == array && other.kind == StorageMap::Kind::kPromote && schedule.storage_of(s, array) == &other)
-      args.refuse("'" + reader.name + "' reads '" + array + "' from '" + other.buffer + "' already");
+      args.refuse("'" + reader.name + "' reads '" + array + "' from '" + other.buffer + "' already",
+                  {"leave one of the steps out"});
   if (args.problem()) return schedule;
   const std::vector<std::string> dims = dimension_names(reader, array, source.extents.size());
   read_layout(args, dims, m);

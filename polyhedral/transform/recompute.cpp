@@ -45,7 +45,8 @@ class Recompute {
     for (const ExprPtr& e : definition().subscripts)
       if (e->op == Op::kIndex) names.insert(e->name);
     if (names.size() != definition().subscripts.size() || names.size() != definition().iterators.size())
-      args_.refuse("'" + definition().name + "' does not define one element of '" + array_ + "' in each instance");
+      args_.refuse("'" + definition().name + "' does not define one element of '" + array_ + "' in each instance",
+                   {"leave it in memory"});
   }
 
   void check_place() {
@@ -65,9 +66,10 @@ class Recompute {
       const Statement& reader = schedule_.statement(d.sink);
       for (const TreePtr& l : grid_)
         if (!l->member.count(d.sink) || !zero_distance(d, l->member.at(definition_), l->member.at(d.sink)))
-          return args_.refuse("'" + reader.name + "' reads it in another iteration of the grid");
+          return args_.refuse("'" + reader.name + "' reads it in another iteration of the grid", {"leave it in memory"});
       for (const Access& a : reader.reads)
-        if (a.array == array_ && !a.exact) return args_.refuse("'" + reader.name + "' reads it at places that data decides");
+        if (a.array == array_ && !a.exact)
+          return args_.refuse("'" + reader.name + "' reads it at places that data decides", {"leave it in memory"});
     }
   }
 
@@ -106,6 +108,7 @@ const Transform kRecompute = {
     {{"array", "array", true, "the array"}},
     apply,
     {"for j  p[j] = f(x[j]);  for j  y[j] = p[j] / s", "for j  y[j] = f(x[j]) / s", "compute_inline (Halide)",
-     "more than a row of a block's threads"}};
+     "more than a row of a block's threads"},
+    "cuda"};
 
 }  // namespace facet

@@ -57,7 +57,8 @@ std::optional<Region> region_of(const Schedule& schedule, Arguments& args) {
     }
     for (const int s : named)
       if (!contains(loop, s))
-        args.refuse("statement '" + schedule.statement(s).name + "' is not inside loop '" + args.text("below") + "'");
+        args.refuse("statement '" + schedule.statement(s).name + "' is not inside loop '" + args.text("below") + "'",
+                    {"name a loop around all of them, or leave the statement out"});
   }
   const std::vector<TreePtr> all = r.scope->kind == Tree::Kind::kSequence ? r.scope->children : std::vector<TreePtr>{r.scope};
   for (const TreePtr& c : all) {
@@ -75,7 +76,8 @@ void check_region(const Schedule& schedule, const Region& r, Arguments& args) {
     for_each_loop(nest, [&](const Tree& l) {
       const std::string& name = l.names.begin()->second;
       if (l.mark.kind != LoopKind::kSerial)
-        args.refuse("loop '" + name + "' is marked already", {"reschedule before parallelize, vectorize and unroll"});
+        args.refuse("loop '" + name + "' is marked by " + marker_of(l.mark) + " already",
+                    {"reschedule before parallelize, vectorize and unroll"});
       for (const StorageMap& m : schedule.storage)
         if (m.kind == StorageMap::Kind::kPromote && m.at == l.id)
           args.refuse("'" + m.array + "' is promoted at loop '" + name + "'", {"reschedule before promote"});

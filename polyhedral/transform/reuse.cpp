@@ -40,12 +40,14 @@ class Reuse {
     const Array& own = schedule_.scop->arrays.at(array_);
     bool equal = own.dtype == of.dtype && own.extents.size() == of.extents.size() && !own.extents.empty() && array_ != of_;
     for (std::size_t d = 0; equal && d < own.extents.size(); ++d) equal = same(own.extents[d], of.extents[d]);
-    if (!equal) return args_.refuse("'" + array_ + "' and '" + of_ + "' do not have one type and shape");
+    if (!equal)
+      return args_.refuse("'" + array_ + "' and '" + of_ + "' do not have one type and shape",
+                          {"leave it in memory of its own"});
     if (of.external || is_stored_otherwise(schedule_, of_))
-      return args_.refuse("'" + of_ + "' is not made in this group, or not in memory of its own");
+      return args_.refuse("'" + of_ + "' is not made in this group, or not in memory of its own", {"name an array that is"});
     for (int s = 0; s < schedule_.statement_count(); ++s)
       for (const Access& a : schedule_.statement(s).reads)
-        if (a.array == of_) return args_.refuse("'" + of_ + "' is read in the group");
+        if (a.array == of_) return args_.refuse("'" + of_ + "' is read in the group", {"leave it in memory of its own"});
   }
 
   void check_end() {
@@ -57,7 +59,8 @@ class Reuse {
       for (std::size_t d = 0; d < e.args.size(); ++d) in_place = in_place && same(e.args[d], end.subscripts[d]);
     });
     if (!any || !in_place)
-      args_.refuse("'" + end.name + "' does not make each element of '" + of_ + "' from that of '" + array_ + "'");
+      args_.refuse("'" + end.name + "' does not make each element of '" + of_ + "' from that of '" + array_ + "'",
+                   {"leave it in memory of its own"});
   }
 
   void check_nest() {
@@ -66,7 +69,8 @@ class Reuse {
       return args_.refuse("'" + schedule_.statement(end_).name + "' is not in a nest on the grid", {"map_gpu comes first"});
     for (const int s : statements_of(schedule_.tree)) {
       const Statement& st = schedule_.statement(s);
-      if (st.touches(array_) && !contains(around[0], s)) return args_.refuse("'" + st.name + "' is in another nest");
+      if (st.touches(array_) && !contains(around[0], s))
+        return args_.refuse("'" + st.name + "' is in another nest", {"fuse the nests first"});
     }
   }
 
@@ -104,6 +108,7 @@ const Transform kReuse = {
     {{"array", "array", true, "the intermediate"}, {"of", "array", true, "the array whose memory it uses"}},
     apply,
     {"for j  p[j] = f(x[j]);  for j  y[j] = p[j] / s", "for j  y[j] = f(x[j]);  for j  y[j] = y[j] / s", "in-place buffers",
-     "arrays of another shape or type, readers of other elements"}};
+     "arrays of another shape or type, readers of other elements"},
+    "cuda"};
 
 }  // namespace facet

@@ -18,7 +18,7 @@ class Splitter {
   Splitter(const Schedule& schedule, Arguments& args, const TreePtr& loop, std::string suffix)
       : schedule_(schedule), args_(args), loop_(loop), suffix_(std::move(suffix)), next_(schedule) {}
 
-  Schedule run(const std::map<int, isl::set>& apart, bool before) {
+  Schedule run(const std::map<int, isl::set>& apart, bool before, const std::string& cut) {
     check_storage();
     if (args_.problem()) return schedule_;
     scop_ = std::make_shared<Scop>(*schedule_.scop);
@@ -29,7 +29,8 @@ class Splitter {
       divide(s, twin, own.subtract(twin).coalesce());
     }
     if (stays_.empty() || copied_.empty()) {
-      args_.refuse("all iterations of the loop are on one side of the cut");
+      args_.refuse(cut + " leaves all iterations on one side: loop '" + loop_->names.begin()->second + "' runs " + range_text(),
+                   {"choose a place inside"});
       return schedule_;
     }
     name_scalars();
@@ -42,6 +43,19 @@ class Splitter {
   }
 
  private:
+  // "from 0 to N - 1", over all iterations of the loops around.
+  std::string range_text() const {
+    std::optional<isl::map> values;  // { [] -> [value] }
+    for (const auto& [s, f] : loop_->member) {
+      const isl::set& domain = schedule_.statement(s).domain;
+      const isl::map own = map_to_values(domain, {}).reverse().apply_range(map_to_values(domain, {f}));
+      values = values ? values->unite(own) : own;
+    }
+    const std::optional<DimensionBounds> bounds = dimension_bounds(*values, 0);
+    if (!bounds) return "over a range without a single expression";
+    return "from " + to_text(expr_of(bounds->low, {})) + " to " + to_text(expr_of(bounds->high, {}));
+  }
+
   // A box below the loop belongs to one loop; scalars of a block find their place anew.
   void check_storage() {
     for (const StorageMap& m : schedule_.storage) {
@@ -237,8 +251,8 @@ class Splitter {
 }  // namespace
 
 Schedule split_loop(const Schedule& schedule, Arguments& args, const TreePtr& loop, const std::map<int, isl::set>& apart,
-                    bool before, const std::string& suffix) {
-  return Splitter(schedule, args, loop, suffix).run(apart, before);
+                    bool before, const std::string& suffix, const std::string& cut) {
+  return Splitter(schedule, args, loop, suffix).run(apart, before, cut);
 }
 
 }  // namespace facet

@@ -28,18 +28,20 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
   if (args.problem()) return schedule;
   const std::string& array = found->name;
   if (std::count(schedule.streamed.begin(), schedule.streamed.end(), array) > 0)
-    args.refuse("'" + array + "' is streamed already");
+    args.refuse("'" + array + "' is streamed already", {"leave one of the two steps out"});
   bool stored = false, vectors = false;
   for (const int s : statements_of(schedule.tree)) {
     if (schedule.storage_of(s, array)) continue;  // it works on a copy
     const Statement& st = schedule.statement(s);
     const bool writes = st.target == array;
     const bool reads = (writes && st.update) || st.reads_of(array);
-    if (reads) args.refuse("'" + st.name + "' reads '" + array + "' in the group: it belongs in the caches");
+    if (reads)
+      args.refuse("'" + st.name + "' reads '" + array + "' in the group: it belongs in the caches", {"leave the step out"});
     stored = stored || writes;
     vectors = vectors || (writes && stores_vectors(schedule, s));
   }
-  if (!stored) args.refuse("no statement of the group stores '" + array + "' in its own memory");
+  if (!stored)
+    args.refuse("no statement of the group stores '" + array + "' in its own memory", {"name a result of the group"});
   if (!vectors) args.refuse("no vector loop stores '" + array + "' along its innermost subscript", {"vectorize comes first"});
   if (args.problem()) return schedule;
   Schedule next = schedule;
@@ -56,6 +58,7 @@ const Transform kStream = {
     {{"array", "array", true, "the array; the group reads it nowhere"}},
     apply,
     {"for i  y[i] = f(x[i])", "for i  y[i] = f(x[i])    # stores past the caches", "non-temporal stores",
-     "arrays that the group reads, results that no vector loop writes"}};
+     "arrays that the group reads, results that no vector loop writes"},
+    "openmp"};
 
 }  // namespace facet

@@ -39,10 +39,13 @@ std::string indented(const std::string& text) {
   return out + "\n";
 }
 
+std::string target_of(const Transform& t) { return *t.target ? std::string("For the target ") + t.target + " only. " : ""; }
+std::string target_of(const Rewrite&) { return ""; }
+
 template <class Record>
 void describe(const Record& record, std::string* text) {
   *text += "\n## `" + std::string(record.name) + "`\n\n" + record.summary + "\n\n" + indented(record.page.before) +
-           "\nbecomes\n\n" + indented(record.page.after) + "\nElsewhere: " + record.page.elsewhere +
+           "\nbecomes\n\n" + indented(record.page.after) + "\n" + target_of(record) + "Elsewhere: " + record.page.elsewhere +
            ". Refuses: " + record.page.refuses + ".\n\n| argument | kind | | meaning |\n| --- | --- | --- | --- |\n";
   for (const Parameter& p : record.parameters)
     *text +=
@@ -56,15 +59,33 @@ std::string recipe_reference() {
       "# Recipe steps\n\nGenerated from the records in `polyhedral/transform/`; do not edit.\n"
       "\nA recipe's `variants` are tried in order: the first whose `when` (an affine condition on symbols) holds for the sizes at\n"
       "hand is taken, at run time, in exported code too. When the last one has a condition, the scheduler adds a variant of its own\n"
-      "for the sizes that are left. Within a variant its condition counts as an assumption.\n"
+      "for the sizes that are left. Within a variant its condition counts as an assumption; one that no allowed sizes satisfy is an\n"
+      "error.\n"
       "\nAny argument, or an entry of a list, may be `\"?\"`: the scheduler completes it by its model, keeps what is fixed and chooses\n"
       "nothing that would make the step or the fixed steps after it illegal. `\"?\"` as the last entry of `steps` stands for the whole\n"
-      "rest. `facet schedule P --schedule R.json` prints the completed recipe; on stderr, what was chosen, and which fixed step keeps\n"
-      "the predicted time well above the scheduler's own.\n";
+      "rest; it may stand nowhere else, and the arguments of rewrites have no holes. Holes are completed step by step, and the\n"
+      "completed recipe is what every verb judges and obeys: `schedule` prints it, `legal` judges it, `run` takes it, and what one\n"
+      "refuses all refuse, a step that the target's code would not obey among them. On stderr `facet schedule P --schedule R.json`\n"
+      "tells what was chosen, and which fixed step keeps the predicted time well above the scheduler's own.\n";
   for (const Transform* t : all_transforms()) describe(*t, &text);
   text += "\n# Rewrites\n\nSteps of a group's `rewrites`, before its `steps`: they change the statements that are scheduled.\n";
   for (const Rewrite* r : all_rewrites()) describe(*r, &text);
   return text;
+}
+
+Result<Done> check_target(const Recipe& recipe, const std::string& target) {
+  for (const Variant& v : recipe.variants)
+    for (const Group& g : v.groups)
+      for (const Step& s : g.steps) {
+        const Transform* t = find_transform(s.verb);
+        if (!t || !*t->target || t->target == target) continue;
+        const std::string note = *t->target == 'c' ? "a processor's threads and lanes: `parallelize` and `vectorize`"
+                                                   : "a GPU's blocks and threads: `map_gpu`";
+        return diagnose(Code::kStepPrecondition, place_of(s, "do"),
+                        {s.verb, "it is for the target " + std::string(t->target) + ", this one is " + target},
+                        {note, "or take the recipe with --target " + std::string(t->target)});
+      }
+  return Done{};
 }
 
 std::optional<Diagnostic> check_arguments(const std::vector<Parameter>& parameters, const Step& step) {
@@ -72,15 +93,41 @@ std::optional<Diagnostic> check_arguments(const std::vector<Parameter>& paramete
   for (const Parameter& p : parameters) known.push_back(p.name);
   for (const auto& [name, value] : step.arguments) {
     if (std::count(known.begin(), known.end(), name)) continue;
-    Place place = step.place;
-    place.pointer += "/" + name;
-    return diagnose(Code::kUnknownStepArgument, place, {step.verb, name}, did_you_mean(name, known));
+    std::vector<std::string> notes = did_you_mean(name, known);
+    std::string list;
+    for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
+    notes.push_back("its arguments: " + list);
+    return diagnose(Code::kUnknownStepArgument, place_of(step, name), {step.verb, name}, std::move(notes));
   }
   for (const Parameter& p : parameters)
     if (p.required && !step.arguments.count(p.name))
       return diagnose(Code::kMissingStepArgument, step.place, {step.verb, p.name, p.doc});
   return std::nullopt;
 }
+
+namespace {
+
+// What makes loops below `loop` stand directly inside it, though other statements share it. A statement that gives values to
+// the others and takes values from them cannot leave the loop: every iteration needs both.
+std::vector<std::string> ways_apart(const Schedule& schedule, int statement, const TreePtr& loop) {
+  const TreePtr& parts = loop->children[0];
+  const auto own = std::find_if(parts->children.begin(), parts->children.end(),
+                                [&](const TreePtr& part) { return contains(part, statement); });
+  bool gives = false, takes = false;
+  std::string other;
+  for (const Dependence& d : *schedule.dependences) {
+    if (!contains(loop, d.source) || !contains(loop, d.sink) || contains(*own, d.source) == contains(*own, d.sink)) continue;
+    (contains(*own, d.source) ? gives : takes) = true;
+    other = schedule.statement(contains(*own, d.source) ? d.sink : d.source).name;
+  }
+  const std::string name = schedule.statement(statement).name, shared = loop->names.at(statement);
+  if (!gives || !takes) return {"distribute '" + name + "' first"};
+  return {"'" + name + "' and '" + other + "' need each other's values: `hexagons` tiles '" + shared +
+              "' together with the loops inside",
+          "or fuse the nests inside '" + shared + "' first, after `shift` where a value comes too late"};
+}
+
+}  // namespace
 
 std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const std::vector<std::string>& names,
                                 Arguments& args) {
@@ -89,7 +136,7 @@ std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const s
     const TreePtr loop = args.loop(statement, name);
     if (!loop) return {};
     if (std::find(ids.begin(), ids.end(), loop->id) != ids.end()) {
-      args.refuse("loop '" + name + "' is named twice");
+      args.refuse("loop '" + name + "' is named twice", {"name each loop once"});
       return {};
     }
     ids.push_back(loop->id);
@@ -105,8 +152,9 @@ std::vector<TreePtr> loop_chain(const Schedule& schedule, int statement, const s
                                  : "other statements share loop '" + chain[i]->names.at(statement) + "'";
     args.refuse("loops '" + chain[i]->names.at(statement) + "' and '" + chain[i + 1]->names.at(statement) +
                     "' do not stand directly inside each other: " + what,
-                {between->kind == Tree::Kind::kLoop ? "name the loop between them too, or interchange first"
-                                                    : "distribute '" + schedule.statement(statement).name + "' first"});
+                between->kind == Tree::Kind::kLoop
+                    ? std::vector<std::string>{"name the loop between them too, or interchange first"}
+                    : ways_apart(schedule, statement, chain[i]));
     return {};
   }
   return chain;

@@ -41,6 +41,7 @@ class Arguments {
   bool truth(const std::string& name, bool otherwise);
   // Numbers beyond `highest` would overflow 64 bits in the code that is generated, times the sizes that symbols allow.
   std::int64_t integer(const std::string& name, std::int64_t otherwise, std::int64_t lowest, std::int64_t highest = kHighest);
+  std::int64_t any_integer(const std::string& name);  // for bounds that the caller words
   std::vector<std::int64_t> integers(const std::string& name, std::int64_t lowest);
   std::vector<std::string> texts(const std::string& name);
   const ArgumentMap* map(const std::string& name) const;
@@ -54,12 +55,15 @@ class Arguments {
     if (!problem_) problem_ = std::move(d);
   }
   void bad(const std::string& name, const std::string& expected, const std::string& found);
-  void refuse(const std::string& why, std::vector<std::string> notes = {});  // a precondition does not hold
+  // A precondition does not hold; the notes are ways out. The place is that of the argument which `why` quotes first.
+  void refuse(const std::string& why, std::vector<std::string> notes);
   const std::optional<Diagnostic>& problem() const { return problem_; }
 
  private:
   const Schedule& schedule_;
   const Step& step_;
+  void bad_at(const std::string& path, const std::string& expected, const std::string& found);
+
   std::optional<Diagnostic> problem_;
 };
 
@@ -70,6 +74,7 @@ struct Transform {
   // The new schedule; meaningless when `args` holds a problem afterwards. Changes geometry only: legality is asked by apply.
   Schedule (*apply)(const Schedule& schedule, Arguments& args);
   Page page;
+  const char* target = "";  // "openmp", "cuda": the only one whose code obeys the step; "": every one
 };
 
 const std::vector<const Transform*>& all_transforms();
@@ -77,6 +82,9 @@ const Transform* find_transform(const std::string& name);
 
 // Does the step have every required argument and no unknown one?
 std::optional<Diagnostic> check_arguments(const std::vector<Parameter>& parameters, const Step& step);
+
+// The step that has marked a loop: "`vectorize`".
+std::string marker_of(const LoopMark& mark);
 
 // Shared by the transforms ------------------------------------------------------------------------------------------------
 

@@ -70,7 +70,9 @@ Schedule unroll_and_jam(const Schedule& schedule, Arguments& args) {
   const TreePtr loop = args.loop(s, args.text("loop"));
   const std::int64_t factor = args.integer("factor", 2, 2);
   if (args.problem() || !loop) return schedule;
-  if (loop->mark.kind != LoopKind::kSerial) args.refuse("loop '" + args.text("loop") + "' is marked already");
+  if (loop->mark.kind != LoopKind::kSerial)
+    args.refuse("loop '" + args.text("loop") + "' is marked by " + marker_of(loop->mark) + " already",
+                {"unroll_and_jam first: the loop over pieces can be marked then"});
   if (!has_loops(loop->children[0]))
     args.refuse("loop '" + args.text("loop") + "' has no loops inside to jam",
                 {"unroll repeats the body of an innermost loop"});

@@ -62,6 +62,10 @@ Result<Recipe> wanted_recipe(const Loaded& loaded, const Options& options) {
   }
   const Result<Done> bound = bind_conditions(loaded.program, &recipe);
   if (!bound) return bound.errors();
+  const Result<Done> reached = check_conditions(loaded.program, recipe);
+  if (!reached) return reached.errors();
+  const Result<Done> obeyed = check_target(recipe, target_base(options) == "cuda" ? "cuda" : "openmp");
+  if (!obeyed) return obeyed.errors();
   recipe.program_hash = loaded.hash;
   recipe.target = options.target;
   return recipe;

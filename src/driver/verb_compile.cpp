@@ -171,9 +171,10 @@ Result<PrintOptions> host_options(const Loaded& loaded) {
 }
 
 // --c-function: the function that the program came from, beside the other files.
-Result<Done> add_c_function(const Loaded& loaded, const Options& options, const Module& module, Emitted* emitted) {
+Result<Done> add_c_function(const Loaded& loaded, const Options& options, const Module& module, const std::string& march,
+                            Emitted* emitted) {
   if (!options.c_function) return Done{};
-  const Result<std::string> text = c_function_text(loaded.program, module, openmp_flags(loaded.program.numerics));
+  const Result<std::string> text = c_function_text(loaded.program, module, openmp_build(loaded.program.numerics, march));
   if (!text) return text.errors();
   emitted->files.emplace_back("c_function.cpp", *text);
   return Done{};
@@ -188,7 +189,7 @@ Result<Emitted> write_openmp(const Loaded& loaded, const Options& options, const
   if (!module) return module.errors();
   Result<Emitted> emitted = emit_openmp(loaded, options, machine, *module);
   if (!emitted) return emitted;
-  const Result<Done> added = add_c_function(loaded, options, *module, &*emitted);
+  const Result<Done> added = add_c_function(loaded, options, *module, print->march, &*emitted);
   if (!added) return added.errors();
   Result<JsonValue> manifest = manifest_of(loaded, options, built, *module, nullptr);
   if (!manifest) return manifest.errors();
@@ -229,7 +230,7 @@ Result<Emitted> write_versions(const Loaded& loaded, const Options& options, con
   }
   const Module module = request.versions.front().module;
   Emitted emitted;
-  const Result<Done> added = add_c_function(loaded, options, module, &emitted);
+  const Result<Done> added = add_c_function(loaded, options, module, request.versions.front().march, &emitted);
   if (!added) return added.errors();
   Result<JsonValue> manifest = manifest_of(loaded, options, *first, module, nullptr);
   if (!manifest) return manifest.errors();

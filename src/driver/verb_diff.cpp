@@ -4,6 +4,7 @@
 #include <set>
 
 #include "src/driver/recipe_effect.hpp"
+#include "src/driver/recipe_text.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
@@ -23,14 +24,6 @@ Result<Recipe> load(const std::string& path) {
   const Result<std::string> text = read_text_file(path);
   if (!text) return text.errors();
   return read_recipe(*text, path);
-}
-
-// A step as one line of JSON.
-std::string step_text(const Step& step) {
-  Recipe carrier;
-  carrier.graph = {step};
-  const Result<JsonDocument> document = parse_json(to_json(carrier), "");
-  return document ? write_json_compact(document->root.find("graph")->items[0]) : step.verb;
 }
 
 std::vector<std::string> step_lines(const Group& g) {
@@ -114,8 +107,37 @@ void diff_lines(const std::string& where, const std::vector<std::string>& a, con
   }
 }
 
+// One that a recipe does not have is the scheduler's where sizes are left for it.
+Variant variant_at(const Recipe& r, std::size_t v) {
+  if (v < r.variants.size()) return r.variants[v];
+  Variant none;
+  none.groups_hole = r.variants.empty() || !r.variants.back().when.empty();
+  return none;
+}
+
+std::string groups_text(const Variant& v) {
+  std::string text;
+  for (const Group& g : v.groups) text += "[" + ops_text(g.ops) + "] ";
+  return text;
+}
+
+// What one recipe leaves open, the other does not contradict: a recipe and its completion are for the same program.
+void diff_heads(const Recipe& a, const Recipe& b, std::vector<Change>* changes) {
+  if (!a.target.empty() && !b.target.empty() && a.target != b.target)
+    changes->push_back({"target", "recipe", a.target, b.target, "where the kernels run"});
+  if (!a.program_hash.empty() && !b.program_hash.empty() && a.program_hash != b.program_hash)
+    changes->push_back({"program", "recipe", a.program_hash, b.program_hash, "the recipes were made for different programs"});
+}
+
 void diff_variants(const Variant& a, const Variant& b, const std::string& name, std::vector<Change>* changes) {
   if (a.when != b.when) changes->push_back({"when", name, a.when, b.when, "for which sizes this variant is taken"});
+  if (a.groups_hole || b.groups_hole) {
+    const std::string effect = "who chooses the kernels";
+    const std::string kOpen = "kernels left to the scheduler";
+    if (!a.groups_hole) changes->push_back({"kernels", name, groups_text(a), kOpen, effect});
+    if (!b.groups_hole) changes->push_back({"kernels", name, kOpen, groups_text(b), effect});
+    return;
+  }
   std::map<std::string, const Group*> second;
   for (const Group& g : b.groups) second[ops_text(g.ops)] = &g;
   std::set<std::string> matched;
@@ -146,17 +168,13 @@ Result<Outcome> verb_diff(const Options& options) {
   const Result<Recipe> b = load(options.files[1]);
   if (!b) return b.errors();
   std::vector<Change> changes;
-  if (a->target != b->target) changes.push_back({"target", "recipe", a->target, b->target, "where the kernels run"});
-  if (a->program_hash != b->program_hash)
-    changes.push_back({"program", "recipe", a->program_hash, b->program_hash, "the recipes were made for different programs"});
+  diff_heads(*a, *b, &changes);
   const std::size_t variants = std::max(a->variants.size(), b->variants.size());
-  static const Variant kNone;
   for (std::size_t i = 0; i < variants; ++i)
-    diff_variants(i < a->variants.size() ? a->variants[i] : kNone, i < b->variants.size() ? b->variants[i] : kNone,
-                  "variant " + std::to_string(i), &changes);
-  if (a->memory_order != b->memory_order || a->arena != b->arena)
-    changes.push_back({"memory", "recipe", ops_text(a->memory_order) + " " + a->arena,
-                       ops_text(b->memory_order) + " " + b->arena, "where intermediate tensors live"});
+    diff_variants(variant_at(*a, i), variant_at(*b, i), "variant " + std::to_string(i), &changes);
+  if (!a->memory_order.empty() && !b->memory_order.empty() && a->memory_order != b->memory_order)
+    changes.push_back(
+        {"memory", "recipe", ops_text(a->memory_order), ops_text(b->memory_order), "where intermediate tensors live"});
   Outcome outcome;
   JsonValue list = JsonValue::array();
   for (const Change& c : changes) {

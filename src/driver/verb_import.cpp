@@ -57,6 +57,13 @@ Result<CSizes> sizes_of(const Options& options) {
 Result<std::string> read_answer(const std::string& file, const Options& options) {
   const Result<std::string> text = read_text_file(file);  // what is no text file is told in our own words
   if (!text) return text.errors();
+  if (const std::size_t at = text->find('\0'); at != std::string::npos) {
+    Place place;
+    place.file = file;
+    place.line = static_cast<int>(std::count(text->begin(), text->begin() + static_cast<long>(at), '\n')) + 1;
+    place.column = static_cast<int>(at - (text->rfind('\n', at) == std::string::npos ? 0 : text->rfind('\n', at) + 1)) + 1;
+    return diagnose(Code::kCSyntax, place, {"the file holds a zero byte: it is no text"}, {"give the C source file"});
+  }
   if (!jit_problem().empty())
     return diagnose(Code::kImportMissing, {}, {jit_problem()}, {"scripts/setup installs what it is built from"});
   const auto read = reinterpret_cast<ReadCFunction>(jit_plugin_function(kReadCName));

@@ -1,16 +1,14 @@
-// schedule, legal and explain: what the scheduler chose, whether a recipe is legal, and the ledger of decisions.
+// schedule and legal: what the scheduler chose, and whether a recipe is legal.
 #include <algorithm>
 #include <cstdio>
 
-#include "codegen/arena.hpp"
-#include "codegen/kernel_uses.hpp"
 #include "src/driver/build.hpp"
 #include "src/driver/machines.hpp"
+#include "src/driver/recipe_text.hpp"
 #include "src/driver/replay.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
-#include "src/run/measure.hpp"
 
 namespace facet {
 
@@ -53,16 +51,6 @@ JsonValue violation_json(const LegalReport& r) {
   return out;
 }
 
-// Steps as the recipe file would spell them.
-Result<JsonValue> steps_json(const std::vector<Step>& steps) {
-  Recipe carrier;
-  carrier.graph = steps;
-  const Result<JsonDocument> document = parse_json(to_json(carrier), "");
-  if (!document) return document.errors();
-  const JsonValue* graph = document->root.find("graph");
-  return graph ? *graph : JsonValue::array();
-}
-
 constexpr std::int64_t kReplaySteps = 50'000'000;  // of the interpreter: some seconds; more is replayed as two instances
 
 struct Context {
@@ -78,13 +66,60 @@ Result<Context> context_of(const Options& options) {
   return Context{std::move(*loaded), std::move(*machine)};
 }
 
+// The steps of each group up to its first hole.
+Recipe fixed_part(Recipe recipe) {
+  for (Variant& v : recipe.variants)
+    for (Group& g : v.groups) g.steps.erase(std::find_if(g.steps.begin(), g.steps.end(), leaves_hole), g.steps.end());
+  return recipe;
+}
+
+// What is printed is what `legal` accepts and `run` obeys: nothing where a step is refused.
+Result<Done> obeyable(const Loaded& loaded, const Recipe& recipe, ScheduleOptions options) {
+  options.repair = false;
+  const Result<LegalReport> report = check_recipe(loaded.program, recipe, options);
+  const std::optional<Diagnostic> d = report ? report->refusal : std::optional(report.errors()[0]);
+  if (!d || d->code == Code::kBudgetExhausted) return Done{};  // what was not judged in time is not refused
+  return *d;
+}
+
+// The recipe as the scheduler completes it; where it cannot, for a fixed step is refused, the part that says so.
+Result<Recipe> judged_recipe(const Loaded& loaded, const Options& options, const ScheduleOptions& judged) {
+  Result<Recipe> wanted = wanted_recipe(loaded, options);
+  if (!wanted || !has_argument_holes(*wanted)) return wanted;
+  Result<Planned> planned = make_plan(loaded, options, judged);
+  if (planned) return std::move(planned->recipe);
+  Recipe fixed = fixed_part(*wanted);
+  if (failure_of(planned.errors()[0].code) != Failure::kAnswerIsNo) return planned.errors();
+  const Result<Done> fine = obeyable(loaded, fixed, judged);
+  return fine ? Result<Recipe>(planned.errors()) : Result<Recipe>(std::move(fixed));
+}
+
+// Also of a recipe that is refused before its steps are applied: for its target, or where nothing can stand in its holes.
+Result<LegalReport> judgement(const Loaded& loaded, const Options& options, const ScheduleOptions& judged) {
+  const Result<Recipe> recipe = judged_recipe(loaded, options, judged);
+  if (recipe) return check_recipe(loaded.program, *recipe, judged);
+  const Diagnostic& d = recipe.errors()[0];
+  if (d.code != Code::kStepPrecondition && d.code != Code::kIllegalStep) return recipe.errors();
+  LegalReport report;
+  report.legal = false;
+  const std::size_t steps = d.place.pointer.find("/steps/");
+  report.step = d.place.pointer.substr(0, steps == std::string::npos ? steps : d.place.pointer.find('/', steps + 7));
+  report.reason = "precondition";
+  report.message = to_text(d);
+  report.refusal = d;
+  return report;
+}
+
 }  // namespace
 
 Result<Outcome> verb_schedule(const Options& options) {
   const Result<Context> c = context_of(options);
   if (!c) return c.errors();
-  const Result<Planned> planned = make_plan(c->loaded, options, schedule_options(c->loaded, options, c->machine));
+  const ScheduleOptions schedule = schedule_options(c->loaded, options, c->machine);
+  const Result<Planned> planned = make_plan(c->loaded, options, schedule);
   if (!planned) return planned.errors();
+  const Result<Done> fine = options.schedule.empty() ? Done{} : obeyable(c->loaded, planned->recipe, schedule);
+  if (!fine) return fine.errors();
   const std::string text = to_json(planned->recipe);
   // stdout is the recipe; what was chosen for its holes, and what the fixed part costs, goes beside it.
   for (const LedgerEntry& e : planned->ledger)
@@ -109,16 +144,9 @@ Result<Outcome> verb_legal(const Options& options) {
                     {"facet schedule PROGRAM -o R.json writes one to start from"});
   const Result<Context> c = context_of(options);
   if (!c) return c.errors();
-  Result<Recipe> wanted = wanted_recipe(c->loaded, options);
-  if (!wanted) return wanted.errors();
   ScheduleOptions judged = schedule_options(c->loaded, options, c->machine);
-  if (has_argument_holes(*wanted)) {  // judged as the scheduler completes them
-    Result<Planned> planned = make_plan(c->loaded, options, judged);
-    if (!planned) return planned.errors();
-    wanted = std::move(planned->recipe);
-  }
   judged.replay = options.replay;
-  const Result<LegalReport> report = check_recipe(c->loaded.program, *wanted, judged);
+  const Result<LegalReport> report = judgement(c->loaded, options, judged);
   if (!report) return report.errors();
   const Result<JsonValue> repair = steps_json(report->repair);
   if (!repair) return repair.errors();
@@ -145,94 +173,6 @@ Result<Outcome> verb_legal(const Options& options) {
     outcome.json.add("replay", to_json(replay));
     outcome.text += to_text(replay, *report);
   }
-  return outcome;
-}
-
-namespace {
-
-JsonValue entry_json(const LedgerEntry& e) {
-  JsonValue out = JsonValue::object();
-  out.add("kind", JsonValue::of(e.kind)).add("subject", JsonValue::of(e.subject)).add("done", JsonValue::of(e.done));
-  out.add("reason", JsonValue::of(e.reason)).add("group", JsonValue::of(e.group));
-  return out.add("bytes", JsonValue::of(e.bytes));
-}
-
-JsonValue note_json(const PassNote& n) {
-  JsonValue out = JsonValue::object();
-  out.add("kind", JsonValue::of(n.pass)).add("subject", JsonValue::of(n.loop)).add("done", JsonValue::of(n.done));
-  return out.add("reason", JsonValue::of(n.reason)).add("group", JsonValue::of(n.kernel));
-}
-
-// Arguments and constants, and the workspace with its sharing.
-std::int64_t peak_bytes(const LoopProgram& loops, const SymbolValues& sizes) {
-  std::int64_t sum = arena_bytes(loops, sizes);
-  for (const Buffer& b : loops.buffers) {
-    if (b.role == BufferRole::kWorkspace) continue;
-    std::int64_t bytes = size_bytes(b.dtype);
-    for (const ExprPtr& e : b.extents) bytes *= evaluate_index(e, sizes);
-    sum += bytes;
-  }
-  return sum;
-}
-
-std::string entry_text(const std::string& kind, const std::string& subject, bool done, const std::string& reason) {
-  return std::string(done ? "  + " : "  - ") + kind + ": " + subject + (reason.empty() ? "" : ": " + reason) + "\n";
-}
-
-JsonValue kernels_json(const Built& built, const SymbolValues& sizes, const CpuMachine& cpu, int threads, std::string* text) {
-  JsonValue list = JsonValue::array();
-  for (const Kernel& k : built.loops.kernels) {
-    if (k.when && evaluate_index(k.when, sizes) == 0) continue;
-    const double flops = k.flops ? static_cast<double>(evaluate_index(k.flops, sizes)) : 0;
-    const double bytes = k.bytes ? static_cast<double>(evaluate_index(k.bytes, sizes)) : 0;
-    const RooflineBound bound = roofline_bound(flops, bytes, flop_bytes(built.loops, k.body), ceilings_of(cpu, threads));
-    JsonValue one = JsonValue::object();
-    one.add("name", JsonValue::of(k.name)).add("ops", JsonValue::array_of(k.ops)).add("flops", JsonValue::of(flops));
-    one.add("bytes", JsonValue::of(bytes)).add("bound_ms", JsonValue::of(bound.time_ms));
-    one.add("bound_by", JsonValue::of(bound.by.empty() ? "memory" : bound.by));
-    list.items.push_back(std::move(one));
-    std::string ops;
-    for (const std::string& op : k.ops) ops += (ops.empty() ? "" : ", ") + op;
-    char line[160];
-    std::snprintf(line, sizeof line, ": %.4g MFLOP, %.4g MB, at least %.4g ms by %s\n", flops / 1e6, bytes / 1e6, bound.time_ms,
-                  bound.by.empty() ? "memory" : bound.by.c_str());
-    *text += "kernel " + k.name + " (" + ops + ")" + line;
-  }
-  return list;
-}
-
-}  // namespace
-
-Result<Outcome> verb_explain(const Options& options) {
-  if (!options.html.empty()) return diagnose(Code::kNotInThisVersion, {}, {"explain --html"});
-  Result<Context> c = context_of(options);
-  if (!c) return c.errors();
-  const Result<Machine> measured = machine_in_force(options, true);
-  if (!measured) return measured.errors();
-  const Result<Built> built = build_loops(c->loaded, options, c->machine);
-  if (!built) return built.errors();
-  Outcome outcome;
-  JsonValue edges = JsonValue::array(), promotions = JsonValue::array(), loops = JsonValue::array(),
-            given_up = JsonValue::array();
-  const int threads = options.threads > 0 ? options.threads : measured->cpu.cores;
-  JsonValue kernels = kernels_json(*built, c->loaded.sizes, measured->cpu, threads, &outcome.text);
-  for (const LedgerEntry& e : built->plan.ledger) {
-    const bool edge = e.kind == "fusion" || e.kind == "contraction" || e.kind == "partition";
-    JsonValue& list = edge ? edges : e.kind == "promotion" ? promotions : loops;
-    list.items.push_back(entry_json(e));
-    if (!e.done || e.kind == "budget") given_up.items.push_back(entry_json(e));
-    outcome.text += entry_text(e.kind, e.subject, e.done, e.reason);
-  }
-  for (const PassNote& n : built->passes.notes) {
-    loops.items.push_back(note_json(n));
-    if (!n.done) given_up.items.push_back(note_json(n));
-    outcome.text += entry_text(n.pass, n.loop, n.done, n.reason);
-  }
-  const std::int64_t peak = peak_bytes(built->loops, c->loaded.sizes);
-  outcome.text += "peak memory: " + std::to_string(peak) + " bytes\n";
-  outcome.json.add("program", JsonValue::of(c->loaded.program.name)).add("target", JsonValue::of(options.target));
-  outcome.json.add("kernels", std::move(kernels)).add("edges", std::move(edges)).add("promotions", std::move(promotions));
-  outcome.json.add("loops", std::move(loops)).add("given_up", std::move(given_up)).add("peak_bytes", JsonValue::of(peak));
   return outcome;
 }
 

@@ -4,10 +4,22 @@
 #include <algorithm>
 
 #include "src/frontend/program_c_function.hpp"
+#include "src/frontend/utf8.hpp"
 
 namespace facet {
 
 namespace {
+
+// C files may hold other encodings, in comments and in what a complaint quotes.
+std::string valid_utf8(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_sequence(text, at);
+    out += length > 0 ? text.substr(at, length) : "?";
+    at += std::max<std::size_t>(length, 1);
+  }
+  return out;
+}
 
 std::string text_of(const JsonValue& v, const char* key) {
   const JsonValue* found = v.find(key);
@@ -103,8 +115,18 @@ JsonValue symbols_json(const CRegion& region) {
 
 }  // namespace
 
+Place line_place(const CRegion& region, std::size_t line, const std::string& file) {
+  Place place;
+  place.file = file;
+  if (line >= region.lines.size()) return place;
+  place.line = region.numbers[line];
+  place.excerpt = region.lines[line];
+  place.column = static_cast<int>(place.excerpt.find_first_not_of(' ')) + 1;
+  return place;
+}
+
 Result<CRegion> read_c_region(const std::string& answer, const std::string& file) {
-  const Result<JsonDocument> document = parse_json(answer, file);
+  const Result<JsonDocument> document = parse_json(valid_utf8(answer), file);
   if (!document) return document.errors();
   const JsonValue& root = document->root;
   Diagnostics problems;
@@ -138,9 +160,10 @@ Result<CRegion> read_c_region(const std::string& answer, const std::string& file
   }
   const bool writes =
       std::any_of(region.tensors.begin(), region.tensors.end(), [](const CTensor& t) { return t.written && !t.scratch; });
-  Place place;
-  place.file = file;
-  if (!writes) return diagnose(Code::kCNoOutput, place, {region.function.name});
+  if (!writes)
+    return diagnose(Code::kCNoOutput, line_place(region, 0, file), {region.function.name},
+                    {"what the region computes must end in an array or in memory that a pointer parameter names: it has only "
+                     "variables of its own and parameters by value"});
   return region;
 }
 

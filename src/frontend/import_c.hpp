@@ -37,6 +37,9 @@ struct CRegion {
   std::vector<int> numbers;        // of its lines in the C file
 };
 
+// Where a line of the region stands, by its number there; without a line when it has no such.
+Place line_place(const CRegion& region, std::size_t line, const std::string& file);
+
 // The region, or every complaint about it with its place in the C file. `file` is the path for messages.
 Result<CRegion> read_c_region(const std::string& answer, const std::string& file);
 

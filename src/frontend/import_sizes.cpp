@@ -7,6 +7,7 @@
 // runs the loops as they are. Accesses under an `if` are left out at first: the condition may be what keeps them inside. What
 // is not proved here is judged afterwards, as for every program.
 #include <algorithm>
+#include <cctype>
 
 #include "src/frontend/affine.hpp"
 #include "src/frontend/import_c.hpp"
@@ -259,6 +260,21 @@ class SizeFitter {
     return holds(difference);
   }
 
+  // Where the region names it first.
+  Place use_of(const std::string& name) const {
+    const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    for (std::size_t i = 0; i < region_.lines.size(); ++i) {
+      const std::string& line = region_.lines[i];
+      for (std::size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + 1)) {
+        if ((at > 0 && letter(line[at - 1])) || (at + name.size() < line.size() && letter(line[at + name.size()]))) continue;
+        Place place = line_place(region_, i, region_.function.file);
+        place.column = static_cast<int>(at) + 1;
+        return place;
+      }
+    }
+    return line_place(region_, region_.lines.size(), region_.function.file);
+  }
+
   void find_extent(const std::vector<Access>& accesses, std::size_t d, CTensor* t, Diagnostics* problems) {
     std::optional<Linear> extent;
     bool told = true;
@@ -279,9 +295,7 @@ class SizeFitter {
       t->extents[d] = text(*extent);
       return;
     }
-    Place place;
-    place.file = region_.function.file;
-    problems->push_back(diagnose(Code::kCExtent, place, {t->name},
+    problems->push_back(diagnose(Code::kCExtent, use_of(t->name), {t->name},
                                  {"declare it with its size, " + t->name + "[n]", "subscripts under an if do not tell it"}));
   }
 

@@ -25,7 +25,12 @@ class RecipeReader {
     }
     if (const JsonValue* v = root.find("program")) hash(*v);
     if (const JsonValue* v = root.find("target"); v && !is_hole(*v)) recipe.target = json.string(*v, "\"target\"").value_or("");
-    if (const JsonValue* v = root.find("graph"); v && !is_hole(*v)) recipe.graph = steps(*v, "\"graph\"");
+    if (const JsonValue* v = root.find("graph"); v && !is_hole(*v)) {
+      recipe.graph = steps(*v, "\"graph\"");
+      if (!recipe.graph.empty())
+        json.complain(Code::kNotInThisVersion, *v, {"a step of \"graph\""},
+                      {"steps stand in a group: {\"variants\": [{\"groups\": [{\"ops\": [...], \"steps\": [...]}]}]}"});
+    }
     if (const JsonValue* v = root.find("variants"); v && !is_hole(*v)) variants(*v);
     if (const JsonValue* v = root.find("memory"); v && !is_hole(*v)) memory(*v);
   }
@@ -76,11 +81,23 @@ class RecipeReader {
     if (const JsonValue* rewrites = v.find("rewrites")) {
       g.rewrites_hole = is_hole(*rewrites);
       if (!g.rewrites_hole) g.rewrites = steps(*rewrites, "\"rewrites\"");
+      no_holes_in(g.rewrites);
     }
     const JsonValue* const list = v.find("steps");
     g.steps_hole = !list || is_hole(*list);
     if (!g.steps_hole) g.steps = steps(*list, "\"steps\"");
     variant->groups.push_back(std::move(g));
+  }
+
+  // The scheduler chooses rewrites all together or not at all.
+  void no_holes_in(const std::vector<Step>& rewrites) {
+    for (const Step& s : rewrites)
+      for (const auto& [name, value] : s.arguments) {
+        if (!holds_hole(value)) continue;
+        json.complain_at(diagnose(Code::kBadStepArgument, place_of(s, name),
+                                  {s.verb, name, "a value: rewrites have no holes", "\"?\""},
+                                  {"give `" + name + "`, or leave all rewrites to the scheduler: \"rewrites\": \"?\""}));
+      }
   }
 
   std::vector<Step> steps(const JsonValue& v, const std::string& what) {
@@ -90,6 +107,9 @@ class RecipeReader {
       Step step;
       step.place = json.place(item);
       if (is_hole(item) && what == "\"steps\"") {  // the whole rest
+        if (&item != &v.items.back())
+          json.complain(Code::kWrongType, item, {"an entry of \"steps\" before the last", "a step", "\"?\", the whole rest"},
+                        {"move it to the end, or write the steps at its place with \"?\" as their arguments"});
         step.verb = "?";
         list.push_back(std::move(step));
         continue;
@@ -104,16 +124,20 @@ class RecipeReader {
         json.complain(Code::kMissingField, item, {"do", "a step"},
                       {"a step is written {\"do\": \"" + name + "\", ...}, its arguments beside \"do\""});
       }
-      if (verb) step.verb = json.string(*verb, "\"do\"").value_or("");
+      if (verb) {
+        step.verb = json.string(*verb, "\"do\"").value_or("");
+        step.argument_places["do"] = json.place(*verb);
+      }
       for (const JsonMember& m : item.members)
-        if (m.key != "do") step.arguments[m.key] = argument(m.value, "argument \"" + m.key + "\"");
+        if (m.key != "do") step.arguments[m.key] = argument(m.value, "argument \"" + m.key + "\"", m.key, &step);
       list.push_back(std::move(step));
     }
     return list;
   }
 
-  Argument argument(const JsonValue& v, const std::string& what) {
+  Argument argument(const JsonValue& v, const std::string& what, const std::string& path, Step* step) {
     Argument a;
+    step->argument_places[path] = json.place(v);
     switch (v.kind) {
       case Kind::kBool: a.value = v.boolean; break;
       case Kind::kInteger: a.value = v.integer; break;
@@ -122,13 +146,15 @@ class RecipeReader {
         break;
       case Kind::kArray: {
         ArgumentList list;
-        for (const JsonValue& item : v.items) list.push_back(argument(item, "an entry of " + what));
+        for (const JsonValue& item : v.items)
+          list.push_back(argument(item, "an entry of " + what, path + "/" + std::to_string(list.size()), step));
         a.value = std::move(list);
         break;
       }
       case Kind::kObject: {
         ArgumentMap map;
-        for (const JsonMember& m : v.members) map[m.key] = argument(m.value, "\"" + m.key + "\" of " + what);
+        for (const JsonMember& m : v.members)
+          map[m.key] = argument(m.value, "\"" + m.key + "\" of " + what, path + "/" + m.key, step);
         a.value = std::move(map);
         break;
       }
@@ -142,8 +168,11 @@ class RecipeReader {
     if (!json.fields(v, "\"memory\"", {}, {"order", "arena"})) return;
     if (const JsonValue* order = v.find("order"); order && !is_hole(*order) && json.array(*order, "\"order\""))
       for (const JsonValue* item : json.strings(*order, "\"order\"")) recipe.memory_order.push_back(item->text);
-    if (const JsonValue* arena = v.find("arena"); arena && !is_hole(*arena))
-      recipe.arena = json.choice(*arena, "\"arena\"", {"auto", "none"}).value_or("auto");
+    const JsonValue* const arena = v.find("arena");
+    if (!arena || is_hole(*arena)) return;
+    if (json.choice(*arena, "\"arena\"", {"auto", "none"}).value_or("auto") == "none")
+      json.complain(Code::kNotInThisVersion, *arena, {"\"arena\": \"none\""},
+                    {"write \"auto\": arrays that do not live at the same time share memory"});
   }
 };
 
@@ -220,7 +249,7 @@ std::string to_json(const Recipe& r) {
   JsonValue out = JsonValue::object();
   out.add("facet_recipe", JsonValue::of(1));
   out.add("program", r.program_hash.empty() ? JsonValue::null() : JsonValue::of(r.program_hash));
-  out.add("target", JsonValue::of(r.target));
+  if (!r.target.empty()) out.add("target", JsonValue::of(r.target));
   if (!r.graph.empty()) out.add("graph", steps_json(r.graph));
   if (!r.variants_hole) {
     JsonValue variants = JsonValue::array();

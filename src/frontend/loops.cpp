@@ -190,7 +190,9 @@ bool LoopParser::declarator(DType dtype, bool is_const, LoopBody* out) {
   if (parser_.peek().kind != TokenKind::kName) return parser_.fail("the name of a scalar"), false;
   const Token name = parser_.take();
   if (parser_.is("["))
-    return parser_.fail(Code::kLocalArray, name.offset, {name.text}, {"declare it in \"tensors\" and name it in \"out\""}),
+    return parser_.fail(
+               Code::kLocalArray, name.offset, {name.text},
+               {"declare it in \"tensors\", with a shape of which the loops set every element, and name it in \"out\": no later op need read it"}),
            false;
   SyntaxPtr initial;
   if (parser_.accept("=")) {

@@ -110,8 +110,12 @@ const Tensor* LoopParser::readable(const Syntax& s, bool complain) {
   if (it != context_.program->tensors.end())
     return fail(Code::kUnknownNameInText, s.offset, {s.name, "listed in \"in\", \"inout\" or \"out\" of this op"},
                 {"add \"" + s.name + "\" to \"in\""});
-  return fail(Code::kUnknownNameInText, s.offset, {s.name, "a tensor, symbol, loop variable or scalar here"},
-              did_you_mean(s.name, visible_names()));
+  std::vector<std::string> notes = did_you_mean(s.name, visible_names());
+  if (notes.empty())
+    notes = {
+        "an array is declared in \"tensors\" and named in \"in\", \"inout\" or \"out\"; a scalar is declared here: float " +
+        s.name + ";"};
+  return fail(Code::kUnknownNameInText, s.offset, {s.name, "a tensor, symbol, loop variable or scalar here"}, std::move(notes));
 }
 
 OperandType LoopParser::infer_name(const Syntax& s) {

@@ -270,7 +270,10 @@ class OpsReader {
     const auto [at, fresh] = defined_.emplace(name, by);
     if (!fresh) return r_.json.complain(Code::kAssignedTwice, v, {name, at->second});
     if (r_.program.tensors.count(name)) return;  // declared: an assertion
-    if (node->op == "loops") return r_.json.complain(Code::kLoopsOutUndeclared, v, {name});
+    if (node->op == "loops")
+      return r_.json.complain(
+          Code::kLoopsOutUndeclared, v, {name},
+          {"write \"" + name + "\": {\"dtype\": \"f32\", \"shape\": [...]} there: the elements that the loops set"});
     Tensor t;
     t.name = name;
     t.place = r_.json.place(v);

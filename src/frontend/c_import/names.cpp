@@ -177,6 +177,19 @@ Binding RegionReader::bind_array(const clang::VarDecl* decl, clang::SourceRange 
   return bind_tensor(decl, dtype, std::move(extents), true);
 }
 
+// The loop whose variable a size names; null: none. A tensor has one size for the whole region.
+const clang::VarDecl* RegionReader::loop_in(const clang::Stmt* size) const {
+  if (!size) return nullptr;
+  if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(size)) {
+    const auto* v = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
+    const auto it = v ? bindings_.find(v) : bindings_.end();
+    return it != bindings_.end() && it->second.kind == Kind::kLoop ? v : nullptr;
+  }
+  for (const clang::Stmt* part : size->children())
+    if (const clang::VarDecl* v = loop_in(part)) return v;
+  return nullptr;
+}
+
 bool RegionReader::extents_of(const clang::VarDecl* decl, clang::QualType type, std::vector<std::string>* extents,
                               clang::QualType* element, clang::SourceRange use) {
   for (;; type = *element) {
@@ -184,6 +197,12 @@ bool RegionReader::extents_of(const clang::VarDecl* decl, clang::QualType type, 
     if (const auto* fixed = llvm::dyn_cast_or_null<clang::ConstantArrayType>(array)) {
       extents->push_back(std::to_string(fixed->getSize().getZExtValue()));
     } else if (const auto* sized = llvm::dyn_cast_or_null<clang::VariableArrayType>(array)) {
+      if (const clang::VarDecl* loop = loop_in(sized->getSizeExpr())) {
+        refuse("not-imported", use,
+               {decl->getNameAsString(), "its size changes with the loop over '" + loop->getNameAsString() + "'"},
+               {"declare it in front of the loops, as large as the largest iteration needs"});
+        return false;
+      }
       const bool outermost = extents->empty() && !decl->isLocalVarDecl();  // its accesses tell it where the text does not
       const std::optional<std::string> text = !sized->getSizeExpr() ? std::optional<std::string>()
                                               : outermost           ? affine_quietly(sized->getSizeExpr())

@@ -76,6 +76,7 @@ class RegionReader {
   const Binding& binding(const clang::ValueDecl* decl, clang::SourceRange use);
   Binding bind(const clang::VarDecl* decl, clang::SourceRange use);
   Binding bind_array(const clang::VarDecl* decl, clang::SourceRange use);
+  const clang::VarDecl* loop_in(const clang::Stmt* size) const;
   bool extents_of(const clang::VarDecl* decl, clang::QualType type, std::vector<std::string>* extents, clang::QualType* element,
                   clang::SourceRange use);
   Binding bind_tensor(const clang::VarDecl* decl, const std::string& dtype, std::vector<std::string> extents, bool array);

@@ -7,7 +7,6 @@ namespace facet {
 namespace {
 
 const char* const kRecipe = R"({"facet_recipe": 1, "program": null, "target": "openmp",
-  "graph": [{"do": "fold_constants"}],
   "variants": [{"when": "N < 32", "groups": [
     {"name": "k0", "ops": ["h0", "h"], "rewrites": [{"do": "rfactor", "statement": "h0", "by": "k % 8"}],
      "steps": [{"do": "tile", "statement": "h0", "loops": ["i", "j"], "sizes": [64, "?"], "names": ["it", "jt"]},
@@ -35,6 +34,51 @@ TEST(RecipeJson, RoundTrips) {
   const Result<Recipe> again = read_recipe(text, "r.json");
   ASSERT_TRUE(again) << to_text(again.errors());
   EXPECT_EQ(to_json(*again), text);
+}
+
+struct Complaint {
+  Code code;
+  std::string pointer, words;
+};
+Complaint complaint_about(const std::string& group, const std::string& head = "") {
+  const Result<Recipe> r = read_recipe(
+      "{\"facet_recipe\": 1, " + head + "\"variants\": [{\"groups\": [{\"ops\": [\"t\"], " + group + "}]}]}", "r.json");
+  if (r) return {Code::kUnknownStep, "", "accepted"};
+  return {r.errors()[0].code, r.errors()[0].place.pointer, to_text(r.errors()[0])};
+}
+
+TEST(RecipeJson, HolesStandWhereTheyAreCompleted) {
+  const Complaint early = complaint_about(R"("steps": ["?", {"do": "unroll", "statement": "t", "loop": "i"}])");
+  EXPECT_EQ(early.code, Code::kWrongType) << early.words;
+  EXPECT_EQ(early.pointer, "/variants/0/groups/0/steps/0");
+  EXPECT_NE(early.words.find("move it to the end"), std::string::npos) << early.words;
+  EXPECT_EQ(complaint_about(R"("steps": ["?", "?"])").code, Code::kWrongType);
+  EXPECT_EQ(complaint_about(R"("steps": [{"do": "unroll", "statement": "t", "loop": "i"}, "?"])").words, "accepted");
+  const Complaint rewrite = complaint_about(R"("rewrites": [{"do": "rfactor", "statement": "t", "by": "?"}])");
+  EXPECT_EQ(rewrite.code, Code::kBadStepArgument) << rewrite.words;
+  EXPECT_EQ(rewrite.pointer, "/variants/0/groups/0/rewrites/0/by");
+  EXPECT_EQ(complaint_about(R"("rewrites": "?")").words, "accepted");
+}
+
+// What nothing obeys is not read in silence.
+TEST(RecipeJson, WhatNothingObeysIsRefused) {
+  const Complaint graph = complaint_about(R"("steps": [])", R"("graph": [{"do": "fold_constants"}], )");
+  EXPECT_EQ(graph.code, Code::kNotInThisVersion) << graph.words;
+  EXPECT_EQ(graph.pointer, "/graph");
+  const Complaint arena = complaint_about(R"("steps": [])", R"("memory": {"arena": "none"}, )");
+  EXPECT_EQ(arena.code, Code::kNotInThisVersion) << arena.words;
+  EXPECT_EQ(arena.pointer, "/memory/arena");
+}
+
+TEST(RecipeJson, ArgumentsKnowTheirPlace) {
+  const Result<Recipe> r = read_recipe(kRecipe, "r.json");
+  ASSERT_TRUE(r) << to_text(r.errors());
+  const Step& tile = r->variants[0].groups[0].steps[0];
+  const Place place = place_of(tile, "sizes/1");
+  EXPECT_EQ(place.line, tile.place.line);
+  EXPECT_EQ(place.excerpt.substr(static_cast<std::size_t>(place.column) - 1, 3), "\"?\"");
+  EXPECT_EQ(place.pointer, "/variants/0/groups/0/steps/0/sizes/1");
+  EXPECT_EQ(place_of(tile, "absent").pointer, tile.place.pointer + "/absent");
 }
 
 TEST(MachineJson, RoundTripsAndFillsFromBase) {

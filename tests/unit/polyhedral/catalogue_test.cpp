@@ -144,7 +144,7 @@ TEST(UnrollAndJam, Refuses) {
   is_wrong(scale(), R"({"do": "unroll_and_jam", "statement": "y", "loop": "i", "factor": 1})");
   EXPECT_NE(refusal(scale(), R"({"do": "parallelize", "statement": "y", "loop": "i"},
     {"do": "unroll_and_jam", "statement": "y", "loop": "i", "factor": 4})")
-                .find("marked already"),
+                .find("is marked by"),
             std::string::npos);
 }
 

@@ -68,7 +68,7 @@ TEST(MapGpu, RefusesWhatItsFormsCannotExpress) {
       {R"({"do": "map_gpu", "statement": "y"})", "names no loop"},
       {R"({"do": "map_gpu", "statement": "y", "grid": ["i", "i"]})", "named twice"},
       {R"({"do": "parallelize", "statement": "y", "loop": "i"}, {"do": "map_gpu", "statement": "y", "grid": ["i"]})",
-       "marked already"},
+       "marked by `parallelize` already"},
       {R"({"do": "map_gpu", "statement": "y", "grid": ["i"]}, {"do": "map_gpu", "statement": "y", "grid": ["j"]})",
        "is on the grid already"},
       {R"({"do": "map_gpu", "statement": "y", "grid": ["j"]}, {"do": "map_gpu", "statement": "y", "grid": ["i"]})",

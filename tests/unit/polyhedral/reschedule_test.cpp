@@ -151,7 +151,8 @@ TEST(Reschedule, RefusesWithAReason) {
     const char* steps;
     const char* words;
   } cases[] = {
-      {R"({"do": "parallelize", "statement": "y", "loop": "i"}, {"do": "reschedule", "statements": ["y"]})", "marked already"},
+      {R"({"do": "parallelize", "statement": "y", "loop": "i"}, {"do": "reschedule", "statements": ["y"]})",
+       "marked by `parallelize` already"},
       {R"({"do": "promote", "array": "x", "statement": "y.t", "at": "i"}, {"do": "reschedule", "statements": ["y.t"]})",
        "promoted at loop"},
       {R"({"do": "reschedule", "statements": ["y", "y.t"], "below": "i"})", "is not inside loop 'i'"},

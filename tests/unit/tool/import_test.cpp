@@ -2,6 +2,8 @@
 // scripts/check_c_import (tests/c_import).
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <sstream>
 
 #include "tests/unit/tool/tool.hpp"
 
@@ -220,6 +222,67 @@ TEST_F(ImportC, DropInIsRefusedWhereItCannotReplace) {
   EXPECT_EQ(error_code("compile f.json --c-function -o d"), "no-c-function-record");
   EXPECT_EQ(error_code("compile f.json --c-function --target cuda -o d"), "no-c-function-record");
   EXPECT_EQ(error_code("compile p.json --c-function -o d"), "no-c-function-record");
+}
+
+// A C program links the object with cc alone: memory for scratch arrays, workspaces and copies is C's.
+TEST_F(ImportC, DropInLinksWithoutACxxLibrary) {
+  SKIP_WITHOUT_READER();
+  write("x.c", R"(#include <stdio.h>
+void f(int n, double A[n][n], double x[n]) {
+  double t[n];
+#pragma scop
+  for (int i = 0; i < n; i++) { t[i] = 0; for (int j = 0; j < n; j++) t[i] += A[i][j] * x[j]; }
+  for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) A[j][i] = A[i][j] * t[i];
+#pragma endscop
+}
+)");
+  ASSERT_EQ(facet("import c x.c -o f.json").status, 0);
+  ASSERT_EQ(facet("compile f.json --c-function -o k").status, 0);
+  write("main.c",
+        "void f(int n, double A[3][3], double x[3]);\n"
+        "int main(void) {\n  double A[3][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, x[3] = {1, 1, 1};\n"
+        "  f(3, A, x);\n  return A[0][0] == 6 && A[1][0] == 12 ? 0 : 1;\n}\n");
+  std::istringstream source(read("k/c_function.cpp"));
+  std::vector<std::string> builds;
+  for (std::string line; std::getline(source, line);)
+    if (line.rfind("// Build: ", 0) == 0) builds.push_back(line.substr(10));
+  ASSERT_EQ(builds.size(), 1U) << "one line says how";
+  for (const std::string level : {"", " -O0"}) {
+    const std::string commands = "cd " + folder_.string() + "/k && " + builds[0] + level +
+                                 " && cc ../main.c c_function.o -fopenmp -lm -o ../main && ../main";
+    EXPECT_EQ(std::system(commands.c_str()), 0) << commands;
+  }
+}
+
+TEST_F(ImportC, ComplaintsAboutTheWholeRegionHaveALine) {
+  SKIP_WITHOUT_READER();
+  const Json none = import(function("double s = 0;\n  for (int i = 0; i < n; i++) s += x[i];"));
+  EXPECT_EQ(none["error"]["code"], "c-no-output") << none;
+  EXPECT_EQ(none["error"]["line"], 4);
+  const Json extent =
+      import(function("for (int i = 0; i < n; i++)\n    if (i < 3) B[i][0] = x[0];", "int n, double (*B)[10], double x[1]"));
+  EXPECT_EQ(extent["error"]["code"], "c-extent") << extent;
+  EXPECT_EQ(extent["error"]["line"], 5);
+  const Json scratch = import(function("for (int i = 0; i < n; i++) {\n  double t[i + 1];\n  t[i] = x[i];\n  x[i] = t[i]; }"));
+  EXPECT_EQ(scratch["error"]["code"], "not-imported") << scratch;
+  EXPECT_EQ(scratch["error"]["line"], 6);
+  EXPECT_NE(scratch["error"]["message"].get<std::string>().find("its size changes with the loop over 'i'"), std::string::npos);
+}
+
+TEST_F(ImportC, WhatIsNoTextIsToldSo) {
+  SKIP_WITHOUT_READER();
+  const Json binary =
+      import(std::string("\x7f"
+                         "ELF\n\x01\0\xff\xfe",
+                         9));
+  EXPECT_EQ(binary["error"]["code"], "c-syntax") << binary;
+  EXPECT_EQ(binary["error"]["line"], 2);
+  EXPECT_NE(binary["error"]["message"].get<std::string>().find("zero byte"), std::string::npos);
+  const Json latin = import(function("for (int i = 0; i < n; i++) x[i] = \xe9;"));
+  EXPECT_EQ(latin["error"]["code"], "c-syntax") << latin;
+  EXPECT_EQ(latin["error"]["line"], 4);
+  import(function("for (int i = 0; i < n; i++) x[i] = 1;  // caf\xe9"));
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(Tool, ImportOnnxTellsWhatThereIs) {

@@ -67,5 +67,46 @@ TEST_F(Workbench, DiffTellsWhatTheStepsChange) {
   EXPECT_EQ(error_code("diff plain.json four.json --program absent.json"), "file-unreadable");
 }
 
+// The completion names program, target and memory, which the recipe that it completes leaves open.
+TEST_F(Workbench, ARecipeAndItsCompletionAreForTheSameProgram) {
+  ASSERT_EQ(facet("schedule m.json --schedule holes.json -o done.json --time-budget 200").status, 0);
+  const Json j = Json::parse(facet("diff holes.json done.json --json").out);
+  for (const Json& change : j["changes"]) EXPECT_EQ(change["kind"], "step") << change;
+  EXPECT_FALSE(j["changes"].empty());
+  ASSERT_EQ(facet("schedule m.json --target cuda -o gpu.json").status, 0);
+  bool target = false;
+  const Json other = Json::parse(facet("diff done.json gpu.json --json").out);
+  for (const Json& change : other["changes"]) target = target || change["kind"] == "target";
+  EXPECT_TRUE(target) << "two targets that are named differ";
+  write("open.json", R"({"facet_recipe": 1})");
+  const Json open = Json::parse(facet("diff open.json done.json --json").out);
+  ASSERT_EQ(open["changes"].size(), 1U) << open;
+  EXPECT_EQ(open["changes"][0]["first"], "kernels left to the scheduler");
+}
+
+TEST_F(Workbench, GroupsWithoutANameAreNumbered) {
+  write("t.json", R"({"facet": 1, "name": "t", "tensors": {"x": {"dtype": "f32", "shape": [9]}}, "inputs": ["x"],
+    "ops": [{"op": "relu", "in": "x", "out": "a"}, {"op": "exp", "in": "a", "out": "b"}, {"op": "abs", "in": "b", "out": "c"}],
+    "outputs": ["c"]})");
+  const auto names = [&](const std::string& groups) {
+    write("g.json", R"({"facet_recipe": 1, "variants": [{"groups": [)" + groups + "]}]}");
+    std::string all;
+    const Json j = Json::parse(facet("schedule t.json --schedule g.json --json").out);
+    if (j.contains("error")) return j["error"]["code"].get<std::string>();
+    for (const Json& g : j["variants"][0]["groups"]) all += g["name"].get<std::string>() + " ";
+    return all;
+  };
+  const std::string b = R"({"ops": ["b"], "steps": []}, {"ops": ["c"], "steps": []})";
+  EXPECT_EQ(names(R"({"ops": ["a"], "steps": []}, )" + b), "k0 k1 k2 ");
+  EXPECT_EQ(names(R"({"name": "k1", "ops": ["a"], "steps": []}, )" + b), "k1 k2 k3 ");
+  EXPECT_EQ(names(R"({"name": "first", "ops": ["a"], "steps": []}, )" + b), "first k1 k2 ");
+  EXPECT_EQ(names(R"({"name": "k", "ops": ["a"], "steps": []}, {"name": "k", "ops": ["b", "c"], "steps": []})"),
+            "listed-twice");
+  EXPECT_EQ(names(R"({"ops": [], "steps": []}, {"ops": ["a"], "steps": []}, )" + b), "empty-list") << "it crashed";
+  write("g.json", R"({"facet_recipe": 1, "variants": [{"groups": [{"ops": ["a"], "steps": []}, )" + b + "]}]}");
+  const std::string text = facet("explain t.json --schedule g.json").out;
+  EXPECT_NE(text.find("kernel k2 (c): "), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace facet

@@ -71,7 +71,7 @@ bool noted(const Mapped& m, const std::string& reason) {
 
 TEST(MapToGpu, UnmappedLoopsAreOneThread) {
   const Mapped m = check(plain_matmul());
-  EXPECT_TRUE(noted(m, "one thread: nothing is mapped"));
+  EXPECT_TRUE(noted(m, "one thread: no loop of it is mapped"));
   EXPECT_EQ(m.report.barriers, 0);
   check(prefix_sum());
 }

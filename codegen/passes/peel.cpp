@@ -14,7 +14,8 @@
 //                                                             for ib step 4 ...
 //                                                             i in ib..ib+4,
 //                                                             then the rest one
-//                                                             by one
+//                                                             by one (or all of
+//                                                             M mod 14, a number)
 //
 // A requested loop (kUnroll, kVector) whose bounds are min/max has a constant
 // extent C in the common case: some upper bound u and lower bound l with u - l
@@ -23,9 +24,10 @@
 // every statement belongs to the axis, so that everything below (accumulators,
 // masks) can rely on it and nothing else is doubled. A bound that mentions the iterator of an unrolled loop around
 // (triangles: j < i) is asked for all of its iterations. All loops with the same bounds share one `if`. In the else branch a
-// vector loop is left to form_tiles, which masks it; an unrolled loop's whole region is strip-mined in short runs where its
-// iterations are independent (independent()), else it stays a plain loop. At most kMaxVersions nested ifs. Near twin: isl's
-// isolate option, which needs seconds for a 14 x 32 tile.
+// vector loop is left to form_tiles, which masks it; an unrolled loop's whole region is a smaller tile where the extent left
+// over is one number (of constant extents: 7 points in tiles of 4 leave 3, which took as long as 8 in runs of 2 and 1), is
+// strip-mined in short runs where its iterations are independent (independent()), else it stays a plain loop. At most
+// kMaxVersions nested ifs. Near twin: isl's isolate option, which needs seconds for a 14 x 32 tile.
 #include "codegen/passes/tiles.hpp"
 
 #include <algorithm>
@@ -161,13 +163,35 @@ Facts below(const LoopPtr& node, const Facts& facts) {
   return inner;
 }
 
-// The partial tile of an unrolled axis: runs of `run` iterations, unrolled,
+// How many iterations every partial tile of the axis has, where that is one number: 7 - 4*t, less than 4, is 3 for all t.
+std::optional<std::int64_t> rest_of(const Axis& axis) {
+  if (operands_of(Op::kMax, axis.loop.lower).size() != 1) return std::nullopt;
+  std::optional<std::int64_t> rest;
+  for (const ExprPtr& upper : operands_of(Op::kMin, axis.loop.upper)) {
+    const Linear left = difference(upper, axis.lower);
+    if (left.is_constant() && left.constant == axis.extent) continue;  // the full tile's
+    for (const Term& t : left.terms)
+      if (t.coefficient % axis.extent != 0) return std::nullopt;
+    const std::int64_t count = left.constant - floor_div(left.constant, axis.extent) * axis.extent;
+    if (count == 0 || (rest && *rest != count)) return std::nullopt;
+    rest = count;
+  }
+  return rest;
+}
+
+// The partial tile of an unrolled axis: as one tile where its size is known, else runs of `run` iterations, unrolled,
 // then single ones.
 LoopList strip(const LoopList& region, const Axis& axis, const Facts& facts, Context& context) {
   const std::set<std::string> iterators = iterators_of(region, axis);
   if (iterators.empty()) return region;
   const std::set<std::string> own = introduced_names(region);  // a triangle's bound is known further inside only
   const bool known = !mentions_any(axis.loop.lower, own) && !mentions_any(axis.loop.upper, own);
+  if (const std::optional<std::int64_t> rest = known ? rest_of(axis) : std::nullopt) {
+    const ExprPtr end = to_expr(sum(to_linear(axis.lower), constant_form(*rest)));
+    LoopList tile = with_bounds(region, axis, axis.lower, end);
+    if (facts.less(axis.lower, axis.loop.upper)) return tile;
+    return {make_loop(If{binary(Op::kLt, axis.lower, axis.loop.upper), std::move(tile), {}, true})};
+  }
   if (!known || !covered(region, axis) || !independent(region, iterators, facts, &context)) {
     LoopList out;
     for (const LoopPtr& node : region) {

@@ -55,8 +55,9 @@ class ContractionPlan {
     for (std::size_t k = 0; k < choices.size(); ++k) {
       const std::optional<JoinedLanes> joined = joined_for(choices[k], tiles[k]);
       if (joined) tiles[k] = joined->tile;
-      // Across only where that gains: among equals, whole lines are stored.
-      double rate = tiles[k].rate * (choices[k].across ? 1 : kAlong);
+      // Across only where that gains: among equals, whole lines are stored. Pieces of C that stay in L2 are turned at the end.
+      const bool pieces = deep_for(choices[k], tiles[k], size_for(choices[k]).m / planner_.threads()).has_value();
+      double rate = tiles[k].rate * (choices[k].across && !pieces ? 1 : kAlong);
       if (turned) rate = rate_with_turning(rate, choices[k], size_for(choices[k]));
       if (rate <= best) continue;
       best = rate;
@@ -90,10 +91,11 @@ class ContractionPlan {
     }
     if (!make_nest(subject)) return;
     if (computed_here_) keep_result_in_tile();
-    mark_tile(planner_, {c_, tile_, statement_, order_.back(), joined_ ? joined_->loop : ""});
-    cut_triangle();
-    pack_operands(planner_, {c_, size_, tile_, name_, blocks(), row_tiles(), patch_loop_, joined_ ? joined_->loop : "",
-                             joined_ ? joined_->count : 1});
+    mark_tile(planner_, {c_, tile_, statement_, piece_loop(), joined_ ? joined_->loop : "", deep_.has_value()});
+    statement_ = cut_triangle(planner_, statement_, c_, tile_);
+    name_ = now().statement(statement_).name;
+    pack_operands(planner_, {c_, size_, tile_, name_, blocks(), row_tiles(), patch_loop_, deep_ && deep_->size > 0,
+                             joined_ ? joined_->loop : "", joined_ ? joined_->count : 1});
     if (planner_.threads() > 1 && size_.m * size_.n * size_.k * size_.batch > kThreadsFrom)
       planner_.attempt(make_step("parallelize", {{"statement", arg(name_)}, {"loop", arg(order_.front())}}), "parallel",
                        "loop " + order_.front() + " of " + name_, "blocks of the larger side on threads");
@@ -116,16 +118,22 @@ class ContractionPlan {
   bool by_lines_ = false;               // blocks of B's lines are packed
   std::vector<Step> cuts_;              // the cache tiles among them
   std::string block_text_;
-  std::string patch_loop_;     // the blocks that A's windows are copied for
-  std::int64_t gathered_ = 0;  // columns of the panels that are packed together; 0: one by one
+  std::string patch_loop_;           // the blocks that A's windows are copied for
+  std::optional<DepthBlocks> deep_;  // of the reduction, which all points of a panel meet
+  Names points_;                     // the loops of a piece's points
+  std::int64_t gathered_ = 0;        // columns of the panels that are packed together; 0: one by one
 
   const Schedule& now() const { return planner_.schedule(); }
 
   ContractionSize size_for(const Contraction& choice) const {
-    ContractionSize size = size_of(choice, now().statement(statement_), planner_.model());
-    size.across = choice.across;
-    size.prepared = now().scop->arrays.at(choice.b->name).constant;
-    return size;
+    return size_of(choice, now().statement(statement_), *now().scop, planner_.model());
+  }
+
+  // Blocks of the reduction, where `points` of C are computed together on one thread.
+  std::optional<DepthBlocks> deep_for(const Contraction& c, const ContractionTile& tile, double points) const {
+    const Statement& s = now().statement(statement_);
+    if (!has_plain_nest(now(), statement_)) return std::nullopt;
+    return depth_blocks(c, s, now().scop->reassociate, planner_.model(), cpu(), size_for(c), tile, points);
   }
 
   std::optional<TurnedResult> turned_for(const Contraction& c, const ContractionTile& tile) const {
@@ -199,8 +207,7 @@ class ContractionPlan {
     }
     if (first == c_.j + "t" && computed_here_ && blocks.empty() &&
         !walks_dimension(*c_.a, c_.i)) {  // one panel for all windows
-      order_ = Names{first} + c_.batch + n_rest + Names{c_.j + "r"} + m_rest + Names{c_.i + "r"};
-      return;
+      return order_windows(Names{first} + c_.batch + n_rest + Names{c_.j + "r"}, m_rest + Names{c_.i + "r"}, size_.m);
     }
     const Names outer = without(c_.batch + (rows ? m_rest + blocks + n_rest : n_rest + m_rest + blocks), first);
     const Names tiles = walk_.along_rows ? Names{c_.i + "r", c_.j + "r"} : Names{c_.j + "r", c_.i + "r"};
@@ -242,6 +249,10 @@ class ContractionPlan {
   std::vector<PackedBlock> blocks() const {
     if (turned_) return {};
     if (by_lines_) return {{c_.j + "r", c_.j, tile_.nr * line_elements(), size_.k, true}};
+    if (deep_ && deep_->size > 0 && met_once()) {
+      const double depth = static_cast<double>(deep_->size) * size_.k / extent(deep_->loop);
+      return {{deep_->loop + "t", c_.j, tile_.nr, depth, false, true, deep_->loop}};
+    }
     const double depth = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
     if (order_.front() == c_.i + "t") return {{c_.i + "t", c_.i, walk_.thread_block, depth}};
     if (gathered_ > 0) return {{c_.j + "t", c_.j, gathered_, depth, false, true}};
@@ -261,8 +272,7 @@ class ContractionPlan {
 
   // Tiles that meet a panel of B on one thread.
   double row_tiles() const {
-    const double tiles = size_.m / static_cast<double>(tile_.mr);
-    return order_.front() == c_.i + "t" ? tiles / planner_.threads() : tiles;
+    return size_.m / static_cast<double>(tile_.mr) / (order_.front() == c_.i + "t" ? planner_.threads() : 1);
   }
 
   // The windows of a convolution: blocks of rows whose part of A fits into L2, met by one panel of B after another.
@@ -274,10 +284,24 @@ class ContractionPlan {
     if (!p) return false;
     cut(p->inside[0], p->rows);
     patch_loop_ = p->inside[0] + "t";
-    order_ =
-        p->outside + Names{patch_loop_} + c_.batch + without(c_.n, c_.j) + Names{c_.j + "r"} + p->inside + Names{c_.i + "r"};
+    order_windows(p->outside + Names{patch_loop_} + c_.batch + without(c_.n, c_.j) + Names{c_.j + "r"},
+                  p->inside + Names{c_.i + "r"}, p->points);
     return true;
   }
+
+  // `panels`, the innermost those of B, around the points, so many on a thread: in blocks of the reduction where that pays.
+  void order_windows(const Names& panels, const Names& points, double count) {
+    order_ = panels + points;
+    deep_ = deep_for(c_, tile_, count);
+    if (!deep_) return;
+    points_ = deep_->size > 0 ? points : Names{points.back()};
+    c_.k = deep_->order;
+    if (deep_->size == 0) return;
+    block_text_ += ", all points in blocks of " + std::to_string(deep_->size) + " of " + deep_->loop;
+  }
+
+  // The loop around what is computed in one piece: a register tile, or points of a panel.
+  std::string piece_loop() const { return points_.empty() ? order_.back() : order_[order_.size() - points_.size() - 1]; }
 
   std::string best_outer(const Names& loops) const {
     for (const std::string& l : loops)
@@ -319,22 +343,17 @@ class ContractionPlan {
     steps.push_back(joined_ ? tile_step(joined_->loop, joined_->count, "r") : tile_step(c_.j, tile_.nr, "r"));
     if (computed_here_) {
       steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(order_ + tile_loops())}}));
-      steps.push_back(make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(c_.i)}}));
-      steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(reduction + tile_loops())}}));
+      steps.push_back(
+          make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(points_.empty() ? c_.i : points_.front())}}));
+      const bool cut = deep_ && deep_->size > 0;
+      if (cut) steps.push_back(tile_step(deep_->loop, deep_->size, "t"));
+      const Names blocks = (cut ? Names{deep_->loop + "t"} : Names{}) + points_;
+      steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(blocks + reduction + tile_loops())}}));
       return steps;
     }
-    Names around = order_;
     std::vector<double> extents;
     for (const std::string& k : reduction) extents.push_back(extent(k));
-    Names blocks, whole;
-    const std::vector<std::int64_t> sizes = reduction_blocks(extents, walk_.k_block);
-    for (std::size_t k = 0; k < reduction.size(); ++k) {
-      if (sizes[k] != 1) whole.push_back(reduction[k]);
-      if (sizes[k] > 0) blocks.push_back(sizes[k] > 1 ? reduction[k] + "t" : reduction[k]);
-      if (sizes[k] > 1) steps.push_back(tile_step(reduction[k], sizes[k], "t"));
-    }
-    around.insert(around.begin() + 1, blocks.begin(), blocks.end());
-    steps.push_back(make_step("interchange", {{"statement", arg(name_)}, {"order", arg(around + whole + tile_loops())}}));
+    cut_reduction(steps, name_, order_, reduction, reduction_blocks(extents, walk_.k_block), tile_loops());
     return steps;
   }
 
@@ -342,12 +361,12 @@ class ContractionPlan {
   void keep_result_in_tile() {
     const std::string array = now().statement(statement_).target;
     const Array& a = now().scop->arrays.at(array);
-    ArgumentMap contract{{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(order_.back())}};
+    ArgumentMap contract{{"array", arg(array)}, {"statement", arg(name_)}, {"at", arg(piece_loop())}};
     Names order = lanes_last(now().statement(statement_), c_.j);
     if (joined_) order = without(without(order, joined_->loop), c_.j) + Names{joined_->loop, c_.j};
     if (c_.across || joined_) contract["layout"] = arg(ArgumentMap{{"order", arg(order)}});
     ArgumentMap promote = contract;
-    promote["memory"] = arg(std::string(turned_ ? "l2" : "registers"));
+    promote["memory"] = arg(std::string(turned_ || deep_ ? "l2" : "registers"));
     if (turned_) {
       promote["at"] = arg(block_loop_);
       planner_.attempt(
@@ -358,27 +377,9 @@ class ContractionPlan {
     if (!a.external && !a.live_out &&
         planner_.attempt(make_step("contract", contract), "contraction", "array " + array, "lives in the register tile"))
       return;
-    planner_.attempt(make_step("promote", promote), "promotion", "array " + array, "computed in a register tile, stored once");
-  }
-
-  // Full tiles in a nest of their own, which becomes the contraction from here on.
-  void cut_triangle() {
-    const std::pair<std::string, std::int64_t> sides[] = {{c_.i, tile_.mr}, {c_.j, tile_.nr}};
-    for (const auto& [side, size] : sides) {
-      std::optional<TriangleCut> cut;
-      const Result<Done> asked = guarded("triangles", planner_.budget(), [&] {
-        cut = triangle_cut(now().statement(statement_), c_.k.back(), side, side + "r", size);
-      });
-      if (!asked || !cut || c_.k.size() > 1) continue;
-      const Step split = make_step("index_set_split",
-                                   {{"statement", arg(name_)}, {"loop", arg(c_.k.back())}, {"expression", arg(cut->point)}});
-      if (!planner_.attempt(split, "tile", "loop " + c_.k.back() + " of " + name_,
-                            "full register tiles apart from the triangle"))
-        continue;
-      if (cut->behind) name_ += ".from";
-      statement_ = now().find(name_);
-      return;
-    }
+    const char* why = deep_ ? "computed for several tiles of points, stored once" : "computed in a register tile, stored once";
+    if (!planner_.attempt(make_step("promote", promote), "promotion", "array " + array, why) || !deep_ || !c_.across) return;
+    order_store(planner_, now().copies.back().name, c_);
   }
 };
 

@@ -30,6 +30,7 @@ struct ContractionSize {
   bool even = true;       // no triangle: blocks of a loop are equal work
   bool across = false;    // the result is stored across the lanes
   bool prepared = false;  // B is constant: its panels are there before the kernel runs
+  bool exact = false;     // i's extent is a number: rows that are left over are a tile of their own
 
   bool plain() const { return m <= i && n <= j && batch <= 1; }  // i, j and the reduction only
 };
@@ -43,7 +44,7 @@ struct ContractionTile {
 // Every choice of i and j that the statement allows, where it is a contraction.
 std::vector<Contraction> recognise_contractions(const Statement& s, int number, const Model& model);
 
-ContractionSize size_of(const Contraction& c, const Statement& s, const Model& model);
+ContractionSize size_of(const Contraction& c, const Statement& s, const Scop& scop, const Model& model);
 
 // Does the loop walk one dimension of the operand alone? Then panels of it can be packed.
 bool walks_dimension(const Expr& read, const std::string& name);
@@ -53,10 +54,22 @@ bool walks_dimension(const Expr& read, const std::string& name);
 struct Patches {
   std::vector<std::string> outside, inside;
   std::int64_t rows = 1;
+  double points = 0;  // of C in a block
 };
 // Of at most so many bytes of A, `first` outermost; nullopt: A has no windows along i, or even one row's are larger.
 std::optional<Patches> patches_of(const Contraction& c, const Statement& s, const Model& model, const std::string& first,
                                   double bytes, int threads);
+
+// Blocks of the reduction's loop `loop` that all points of a panel of filters meet in turn; inside them it runs in `order`.
+struct DepthBlocks {
+  std::string loop;
+  std::int64_t size = 0;  // 0: not cut, C in pieces of a row of points
+  std::vector<std::string> order;
+};
+// For `points` of C on one thread; nullopt: no windows, sums that may not change their order, or nothing would be met again.
+std::optional<DepthBlocks> depth_blocks(const Contraction& c, const Statement& s, Numerics::Reassociate sums,
+                                        const Model& model, const CpuMachine& cpu, const ContractionSize& size,
+                                        const ContractionTile& tile, double points);
 
 // How a tile reaches its operand and its result along the lanes.
 struct TileAccess {
@@ -111,8 +124,12 @@ struct MarkedTile {
   const ContractionTile& tile;
   int statement;
   std::string loop, joined;
+  bool deep = false;  // the loop is around all points of a panel, not one register tile
 };
 void mark_tile(GroupPlanner& planner, const MarkedTile& marked);
+
+// The store of a tile whose lanes are not C's last loop: lanes and rows innermost.
+void order_store(GroupPlanner& planner, const std::string& copy, const Contraction& c);
 
 // Consumers that follow the nest, element by element, share its loops: they run in the register tile.
 void join_consumers(GroupPlanner& planner, int statement);
@@ -137,6 +154,12 @@ ContractionWalk choose_walk(const CpuMachine& cpu, std::int64_t element_bytes, c
 // stands outside as it is; 0: not cut.
 std::vector<std::int64_t> reduction_blocks(const std::vector<double>& extents, std::int64_t block);
 
+// The steps that put such blocks behind the first loop of `order`, the rest of the reduction and the tile's loops behind its
+// last.
+void cut_reduction(std::vector<Step>& steps, const std::string& statement, std::vector<std::string> order,
+                   const std::vector<std::string>& reduction, const std::vector<std::int64_t>& sizes,
+                   const std::vector<std::string>& tile);
+
 // Which loop of the reduction is innermost, where sums may change their order: a long one along A's lines, so that A is read
 // where it lies, else the longest where the last one is short, as compilers unroll a loop of three taps around a register tile
 // and spill it.
@@ -157,19 +180,14 @@ std::string line_loop(const Contraction& c);
 // element of what the cluster computes; else empty.
 std::vector<Step> joining_steps(const Schedule& schedule, int statement, const TreePtr& nest, const TreePtr& cluster);
 
-// Where the reduction's loop `k` leaves a triangle with the side of a register tile: the point of index_set_split, and whether
-// full tiles lie behind it. nullopt: no triangle.
-struct TriangleCut {
-  std::string point;
-  bool behind = true;
-};
-std::optional<TriangleCut> triangle_cut(const Statement& s, const std::string& k, const std::string& side,
-                                        const std::string& tile, std::int64_t size);
-
 // Rows of A whose k values fill half of L2, a multiple of mr.
 std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, double k, std::int64_t mr);
 
 std::int64_t second_cache_bytes(const CpuMachine& cpu);
+
+// Full tiles in a nest of their own, where the reduction makes a triangle with the tile's sides: the statement of that nest,
+// which is the contraction from then on.
+int cut_triangle(GroupPlanner& planner, int statement, const Contraction& c, const ContractionTile& tile);
 
 // The size of blocks of a loop of `extent`, a multiple of `unit` and about `most`, that the threads share out best.
 std::int64_t shared_block(double extent, std::int64_t most, std::int64_t unit, int threads);
@@ -182,6 +200,7 @@ struct PackedBlock {
   double depth = 0;
   bool whole_lines = false;  // the operand's other loops are covered too: a line of it, one iteration of the others
   bool fixed = false;        // its other loops stand around the block
+  std::string part;          // the loop of the reduction that it has a block of; "": none
 };
 
 // The operands of the nest that computes `statement` in tiles of `tile` move to packed buffers where that pays, block by block
@@ -194,6 +213,7 @@ struct PackedNest {
   std::vector<PackedBlock> blocks;
   double row_tiles = 1;    // that use a panel of B on one thread
   std::string patch_loop;  // blocks of A's windows, each of which fits into L2; "": none
+  bool deep = false;       // A's windows are met in blocks of the reduction
   std::string joined;      // the loop whose iterations share vectors with j, `count` at a time; "": none
   std::int64_t count = 1;
 };

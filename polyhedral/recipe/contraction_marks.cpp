@@ -19,7 +19,12 @@ using Names = std::vector<std::string>;
 class Marks {
  public:
   Marks(GroupPlanner& planner, const MarkedTile& marked)
-      : planner_(planner), c_(marked.contraction), tile_(marked.tile), statement_(marked.statement), joined_(marked.joined) {}
+      : planner_(planner),
+        c_(marked.contraction),
+        tile_(marked.tile),
+        statement_(marked.statement),
+        joined_(marked.joined),
+        deep_(marked.deep) {}
 
   void run(const TreePtr& tile) {
     for (const int s : statements_of(tile)) {
@@ -36,7 +41,7 @@ class Marks {
         mark_lanes(s, tile_.lanes);
       }
       // What only carries the tile to memory takes it from its registers.
-      if (!computes && (c_.across || !copies)) continue;
+      if (!computes && (c_.across || !copies || deep_)) continue;
       const std::vector<TreePtr> loops = loops_around(now().tree, s);
       unroll(s, loops[loops.size() - 2]);
     }
@@ -48,6 +53,7 @@ class Marks {
   const ContractionTile& tile_;
   int statement_;
   std::string joined_;
+  bool deep_;
 
   const Schedule& now() const { return planner_.schedule(); }
 
@@ -96,6 +102,19 @@ class Marks {
 };
 
 }  // namespace
+
+void order_store(GroupPlanner& planner, const std::string& copy, const Contraction& c) {
+  const int number = planner.schedule().find(copy);
+  Names order, tile;
+  for (const TreePtr& l : loops_around(planner.schedule().tree, number)) {
+    const std::string loop = l->names.at(number);
+    if (statements_of(l).size() == 1) (loop == c.i || loop == c.j ? tile : order).push_back(loop);
+  }
+  if (tile.size() != 2) return;
+  order.insert(order.end(), {c.j, c.i});
+  planner.attempt(make_step("interchange", {{"statement", arg(copy)}, {"order", arg(order)}}), "tile", "copy " + copy,
+                  "squares of lanes and rows are turned");
+}
 
 void mark_tile(GroupPlanner& planner, const MarkedTile& marked) {
   Marks(planner, marked).run(find_loop(planner.schedule().tree, marked.statement, marked.loop));

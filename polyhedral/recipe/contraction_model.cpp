@@ -10,6 +10,8 @@
 //   the cycles of the arithmetic over those of its loads (two a cycle, gathers an element a cycle), of its panels' way from L2
 //   (32 bytes a cycle) and of its result's stores, an element a cycle where the lanes do not walk C's last dimension.
 //
+// Rows that are left over take the cycles of a smaller tile where their number is known (7 rows as 4 and 3, not as 8).
+//
 // Any loop of C that one operand alone walks may be the lanes: a convolution of short rows fills its vectors with filters.
 // Source: Low, Igual, Smith and Quintana-Orti, Analytical modeling is enough for high-performance BLIS, TOMS 2016; load and
 // multiply-add rates from the vendors' optimization guides.
@@ -23,7 +25,7 @@ namespace facet {
 
 namespace {
 
-constexpr double kFmaLatency = 4;
+constexpr double kFmaLatency = 4.5;  // of 4, for chains that never follow each other at once (4 x 2 took 7 % longer than 6 x 2)
 constexpr double kLoadsPerCycle = 2;
 constexpr double kL2BytesPerCycle = 32;
 constexpr std::int64_t kMaxColumns = 4;
@@ -60,6 +62,13 @@ double shared(const ContractionSize& size, std::int64_t rows, std::int64_t colum
   return std::max(filled(size.i, rows * threads) * along, across * filled(size.j, columns * threads));
 }
 
+// By how much faster all tiles of rows are when those that are left over have a tile of their own.
+double rest_gain(const ContractionSize& size, std::int64_t rows, const std::function<double(double rows)>& cycles) {
+  const double whole = static_cast<double>(rows), full = std::floor(size.i / whole), rest = size.i - full * whole;
+  if (!size.exact || rest == 0) return 1;
+  return (full + 1) * cycles(whole) / (full * cycles(whole) + cycles(rest));
+}
+
 // i of the loops that only A walks: the one along C's last dimension where j is not, so that the tile is stored along it; else
 // the longest.
 std::string rows_of(const Contraction& c, const Statement& s, int number, const Model& model) {
@@ -75,6 +84,14 @@ std::string rows_of(const Contraction& c, const Statement& s, int number, const 
     best = name;
   }
   return best;
+}
+
+// Is the extent of i, the tile's rows, a number?
+bool exact_rows(const Contraction& c, const Statement& s, const Scop& scop) {
+  for (std::size_t d = 0; d < s.subscripts.size(); ++d)
+    if (s.subscripts[d]->op == Op::kIndex && s.subscripts[d]->name == c.i)
+      return scop.arrays.at(s.target).extents[d]->op == Op::kLiteral;
+  return false;
 }
 
 }  // namespace
@@ -112,14 +129,18 @@ std::vector<Contraction> recognise_contractions(const Statement& s, int number, 
   return all;
 }
 
-ContractionSize size_of(const Contraction& c, const Statement& s, const Model& model) {
+ContractionSize size_of(const Contraction& c, const Statement& s, const Scop& scop, const Model& model) {
   const auto product = [&](const std::vector<std::string>& names) {
     double n = 1;
     for (std::size_t at = 0; at < s.iterators.size(); ++at)
       if (std::count(names.begin(), names.end(), s.iterators[at])) n *= model.extent(c.statement, at);
     return n;
   };
-  return {product({c.i}), product({c.j}), product(c.m), product(c.n), product(c.k), product(c.batch), is_box(s.domain)};
+  ContractionSize size{product({c.i}), product({c.j}),   product(c.m),     product(c.n),
+                       product(c.k),   product(c.batch), is_box(s.domain), c.across};
+  size.prepared = scop.arrays.at(c.b->name).constant;
+  size.exact = !size.plain() && exact_rows(c, s, scop);
+  return size;
 }
 
 TileAccess access_of(const Contraction& c) {
@@ -142,20 +163,25 @@ ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, c
     const double fma = lanes == whole ? cpu.fma_per_cycle : std::max(2, cpu.fma_per_cycle);
     for (std::int64_t columns = 1; columns <= kMaxColumns; ++columns) {
       for (std::int64_t rows = 1; rows * columns + columns + 1 < cpu.vector_registers; ++rows) {
+        if (size.exact && static_cast<double>(rows) > size.i) break;
         if (access.divides && (std::fmod(size.i, rows) != 0 || std::fmod(size.j, lanes * columns) != 0)) continue;
         const double accumulators = static_cast<double>(rows * columns), width = static_cast<double>(lanes);
         const double arithmetic = std::max(accumulators / fma, kFmaLatency);
         const double lines = access.split && lanes * element_bytes >= kLineBytes ? 2 : 1;
-        const double loads = static_cast<double>(rows) / kLoadsPerCycle +
-                             static_cast<double>(columns) * (access.gathers ? kGatherCycles * width : lines / kLoadsPerCycle);
-        const double used = shared(size, rows, lanes * columns, threads);
         const double panels = static_cast<double>((rows + lanes * columns) * element_bytes) / kL2BytesPerCycle;
+        const double stored = (access.across ? kAcrossCycles * width : 1) / std::max(size.k, 1.0);
+        const auto cycles = [&](double r) {
+          const double sums = r * static_cast<double>(columns);
+          const double loads = r / kLoadsPerCycle +
+                               static_cast<double>(columns) * (access.gathers ? kGatherCycles * width : lines / kLoadsPerCycle);
+          return std::max({sums / fma, kFmaLatency, loads, panels}) + sums * stored;
+        };
+        const double used = shared(size, rows, lanes * columns, threads) * rest_gain(size, rows, cycles);
         // What is hidden behind the arithmetic is not free: fewer loads and, among near equals, bytes.
         const double slack = 1 -
                              cpu.load_cost * (static_cast<double>(rows) + lines * static_cast<double>(columns)) / accumulators -
                              0.03 * panels / arithmetic;
-        const double stored = accumulators * (access.across ? kAcrossCycles * width : 1) / std::max(size.k, 1.0);
-        const double rate = used * slack * accumulators * width / (std::max({arithmetic, loads, panels}) + stored);
+        const double rate = used * slack * accumulators * width / cycles(static_cast<double>(rows));
         if (rate <= best.rate) continue;
         best = {lanes, columns, rows, lanes * columns, rate};
       }

@@ -142,7 +142,7 @@ class Packing {
       layout = {{"order", arg(outside_ + Names{axis_} + inside_)}, {"inner", arg(ArgumentMap{{axis_, arg(panel_)}})}};
     } else {
       const std::int64_t stride = Model::step(operand_.args.back(), axis_).value_or(1);
-      layout = {{"order", arg(window_order())}};
+      layout = {{"order", arg(nest_.deep ? dims_ : window_order())}};
       if (at_.empty()) layout["room"] = arg(ArgumentMap{{dims_.back(), arg((panel_ - 1) * std::max<std::int64_t>(stride, 0))}});
     }
     step["layout"] = arg(layout);
@@ -211,8 +211,9 @@ class Packing {
     Names outer = outside_, deep = inside_, points{axis_};
     const std::string last = dims_.back();
     if (last == axis_) return outer + Names{axis_ + "p"} + deep + points;
+    const std::string part = !at_.empty() && block() ? block()->part : "";  // cut already
     const auto cut = [&](Names& among, const std::string& loop, std::int64_t size) {
-      if (extent(loop) > 2 * static_cast<double>(size)) {
+      if (loop != part && extent(loop) > 2 * static_cast<double>(size)) {
         steps.push_back(tile_loop(copy_, loop, size, loop + "p"));
         std::replace(among.begin(), among.end(), loop, loop + "p");
       } else {

@@ -64,6 +64,8 @@ std::optional<Patches> patches_of(const Contraction& c, const Statement& s, cons
   const double extent = extent_of(c, s, model, p.inside[0]);
   while (static_cast<double>(p.rows) < extent && of(p.rows + 1) <= bytes) ++p.rows;
   p.rows = shared_block(extent, p.rows, 1, p.outside.empty() ? threads : 1);
+  p.points = static_cast<double>(p.rows) * extent_of(c, s, model, c.i);
+  for (std::size_t k = 1; k < p.inside.size(); ++k) p.points *= extent_of(c, s, model, p.inside[k]);
   return p;
 }
 

@@ -219,6 +219,21 @@ std::vector<std::int64_t> reduction_blocks(const std::vector<double>& extents, s
   return sizes;
 }
 
+void cut_reduction(std::vector<Step>& steps, const std::string& statement, std::vector<std::string> order,
+                   const std::vector<std::string>& reduction, const std::vector<std::int64_t>& sizes,
+                   const std::vector<std::string>& tile) {
+  std::vector<std::string> blocks, whole;
+  for (std::size_t k = 0; k < reduction.size(); ++k) {
+    if (sizes[k] != 1) whole.push_back(reduction[k]);
+    if (sizes[k] > 0) blocks.push_back(sizes[k] > 1 ? reduction[k] + "t" : reduction[k]);
+    if (sizes[k] > 1) steps.push_back(tile_loop(statement, reduction[k], sizes[k], reduction[k] + "t"));
+  }
+  order.insert(order.begin() + 1, blocks.begin(), blocks.end());
+  order.insert(order.end(), whole.begin(), whole.end());
+  order.insert(order.end(), tile.begin(), tile.end());
+  steps.push_back(make_step("interchange", {{"statement", arg(statement)}, {"order", arg(order)}}));
+}
+
 bool few_row_tiles(const ContractionSize& size, const ContractionTile& tile) {
   return size.m <= kFewTiles * static_cast<double>(tile.mr);
 }

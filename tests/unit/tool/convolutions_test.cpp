@@ -76,6 +76,53 @@ TEST_F(Convolutions, Depthwise) {
             std::string::npos);
 }
 
+// Panels of filters that L1 does not hold: all points meet a block of channels in turn. Channels, filters and points that end
+// inside a block, a panel, a tile; several images, groups, three dimensions, consumers.
+TEST_F(Convolutions, BlocksOfChannels) {
+  const auto check = [&](const char* x, const char* w, const char* attributes, int bias = 0, const char* dtype = "f32",
+                         const char* numerics = "{}") {
+    verifies({x, w, attributes, bias, dtype, numerics});
+  };
+  check("[1, 70, 7, 9]", "[36, 70, 3, 3]", R"("pads": [1, 1, 1, 1])");
+  check("[2, 67, 14, 13]", "[40, 67, 3, 3]", R"("pads": [1, 0, 2, 1])", 40);
+  check("[1, 64, 12, 11]", "[80, 64, 5, 3]", R"("strides": [2, 1], "dilations": [1, 2])");
+  check("[1, 128, 10, 11]", "[48, 64, 3, 3]", R"("group": 2, "pads": [1, 1, 1, 1])");
+  check("[1, 40, 5, 6, 7]", "[24, 40, 3, 3, 3]", R"("pads": [1, 1, 1, 1, 1, 1])");
+  check("[1, 90, 11, 11]", "[40, 90, 3, 3]", "", 0, "f64");
+  check("[1, 70, 9, 9]", "[36, 70, 3, 3]", "", 0, "f32", R"({"reassociate": "strict"})");
+  const char* blocks = "all points in blocks of";
+  EXPECT_NE(explained({"[1, 128, 14, 14]", "[128, 128, 3, 3]", R"("pads": [1, 1, 1, 1])"}).find(blocks), std::string::npos);
+  EXPECT_NE(explained({"[1, 128, 14, 14]", "[128, 128, 3, 3]", "", 0, "f32", R"({"reassociate": "strict"})"}).find(blocks),
+            std::string::npos);
+  // One row of points meets its filters once; those of 1 x 1 layers have no windows.
+  EXPECT_EQ(explained({"[1, 128, 3, 6]", "[128, 128, 3, 3]", ""}).find(blocks), std::string::npos);
+  EXPECT_EQ(explained({"[1, 128, 14, 14]", "[128, 128, 1, 1]", ""}).find(blocks), std::string::npos);
+}
+
+// The channels are not the first loop of the reduction: sums that keep their order keep the loops' too.
+TEST_F(Convolutions, BlocksOfChannelsKeepTheOrderOfStrictSums) {
+  for (const char* sums : {"tree", "strict"}) {
+    write("c.json", std::string(R"({"facet": 1, "name": "p", "numerics": {"reassociate": ")") + sums +
+                        R"("}, "tensors": {"x": {"dtype": "f32", "shape": [130, 16, 16]}, "w": {"dtype": "f32", "shape":
+      [3, 3, 130, 72]}}, "inputs": ["x", "w"], "ops": [{"op": "compute", "in": ["x", "w"], "out": ["y"], "def":
+      ["y[m, p, q] = sum[r, s, c](x[c, p + r, q + s] * w[r, s, c, m]) for p in 0..14, q in 0..14"]}], "outputs": ["y"]})");
+    const Answer a = facet("run c.json --verify --threads 2");
+    EXPECT_NE(a.out.find("verified"), std::string::npos) << a.out;
+    const bool cut = facet("explain c.json").out.find("all points in blocks of") != std::string::npos;
+    EXPECT_EQ(cut, std::string(sums) == "tree");
+  }
+}
+
+// Few channels: L1 holds a panel, and rows of points are turned as one.
+TEST_F(Convolutions, RowsOfPointsAreStoredAsOne) {
+  verifies({"[1, 3, 61, 57]", "[20, 3, 7, 7]", R"("strides": [2, 2], "pads": [3, 3, 3, 3])"});
+  verifies({"[2, 4, 33, 40]", "[32, 4, 5, 3]", "", 32});
+  verifies({"[1, 3, 61, 57]", "[20, 3, 7, 7]", "", 0, "f64", R"({"reassociate": "strict"})"});
+  EXPECT_NE(explained({"[1, 3, 64, 64]", "[64, 3, 7, 7]", R"("strides": [2, 2], "pads": [3, 3, 3, 3])"})
+                .find("computed for several tiles of points"),
+            std::string::npos);
+}
+
 class Winograd : public Convolutions {
  protected:
   static constexpr const char* kFree = R"({"reassociate": "free"})";

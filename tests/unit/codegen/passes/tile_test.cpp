@@ -101,6 +101,43 @@ TEST(Tiles, PartialTilesAreMaskedInTheVectorAndShorterInTheUnrolledAxis) {
   EXPECT_THAT(text, HasSubstr("iota16(0) < splat16(N - 32 * j2)"));
 }
 
+// The rows that a constant extent leaves over are a tile of their own: 7 rows in tiles of 4 are 4 and 3, each with all its
+// accumulators in one loop over k.
+TEST(Tiles, RowsLeftOverOfAConstantExtentAreOneTile) {
+  const std::string text = to_text(lowered(matmul(4, 8, 8, idx(7), idx(16))).kernels[0].body);
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("step")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("ib")));
+  std::vector<int> accumulators;
+  passes::walk_nodes(lowered(matmul(4, 8, 8, idx(7), idx(16))).kernels[0].body, [&](const LoopPtr& n) {
+    const For* f = passes::as<For>(n);
+    if (!f || f->iterator != "k") return;
+    const auto sets = [](const LoopPtr& b) { return passes::as<Set>(b) != nullptr; };
+    accumulators.push_back(static_cast<int>(std::count_if(f->body.begin(), f->body.end(), sets)));
+  });
+  EXPECT_EQ(accumulators, (std::vector<int>{4, 3}));
+}
+
+TEST(Tiles, RowsLeftOverOfAllConstantExtents) {
+  for (const int mr : {2, 3, 4, 5, 8})
+    for (std::int64_t m = 1; m < 12; ++m) {
+      const LoopProgram p = matmul(mr, 8, 4, idx(m));
+      for (const std::int64_t n : {7, 8}) expect_same(p, lowered(p), {{"M", m}, {"N", n}, {"K", 3}});
+    }
+}
+
+// Two bounds that cut the tile short may leave different numbers of rows over: short runs again.
+TEST(Tiles, RowsLeftOverOfTwoExtentsAreShortRuns) {
+  const ExprPtr i = add(mul(idx(4), ix("i2")), ix("i"));
+  const ExprPtr rows = least(idx(4), least(sub(idx(9), mul(idx(4), ix("i2"))), sub(ix("M"), mul(idx(4), ix("i2")))));
+  const auto tile = [&](LoopPtr statement) { return loop("i", idx(0), rows, {statement}, LoopKind::kUnroll); };
+  const LoopPtr sums = loop("k", idx(0), ix("K"), {tile(update("h", {i}, mul(rd("a", {i, ix("k")}), f32(2))))});
+  LoopList nest{loop("i2", idx(0), idx(3), {tile(put("h", {i}, f32(0))), sums})};
+  const LoopProgram p = program({"M", "K"}, {array("a", {idx(9), ix("K")}), array("h", {idx(9)}, BufferRole::kOutput)}, nest);
+  const LoopProgram q = lowered(p);
+  EXPECT_THAT(to_text(q.kernels[0].body), HasSubstr("step 2"));
+  for (std::int64_t m = 0; m < 12; ++m) expect_same(p, q, {{"M", m}, {"K", 2}});
+}
+
 // An accumulator tile that lives in a local array: h0 is needed in the tile
 // only.
 TEST(Tiles, LocalAccumulatorArrayVanishes) {

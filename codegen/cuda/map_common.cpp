@@ -205,7 +205,7 @@ ExprPtr iteration(const For& f, ExprPtr count) { return idx_add(f.lower, idx_mul
 
 namespace {
 
-constexpr int kMostNodes = 400;  // of an expression that takes the place of a name
+constexpr int kMostNodes = 100;  // of an expression that takes the place of a name
 
 // Does the expression, written out, have at most `most` nodes? Parts that it shares count each time.
 bool is_short(const ExprPtr& e, int* most) {

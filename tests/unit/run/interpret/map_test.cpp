@@ -206,6 +206,34 @@ TEST(MapToGpu, TriangularGridLoopsTakeTheirHull) {
   check(p, {{"M", 1}, {"N", 1}});
 }
 
+// Nodes of all expressions, written out.
+long nodes_of(const LoopList& body) {
+  long n = 0;
+  passes::walk_expressions(body, [&](const ExprPtr& e) { walk(e, [&](const Expr&) { ++n; }); });
+  return n;
+}
+
+// Five loops on the grid share one axis, and the bounds of each name those around it several times, as tiles over time do.
+TEST(MapToGpu, ManyGridLoopsWithLongBoundsKeepTheirNames) {
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f"};
+  std::vector<ExprPtr> at;
+  for (const std::string& n : names) at.push_back(ix(n));
+  LoopList body = {put("y", at, literal(DType::kF32, 40))};
+  Places places;
+  for (std::size_t k = names.size(); k-- > 0;) {
+    const ExprPtr one = k > 0 ? ix(names[k - 1]) : idx(0), two = k > 1 ? ix(names[k - 2]) : idx(0);
+    const ExprPtr low = idx_max(idx_sub(one, idx(2)), idx_floordiv(idx_add(one, two), 3));
+    const ExprPtr up =
+        idx_min(idx_min(idx_add(one, idx(3)), ix("N")), idx_add(idx_floordiv(idx_add(idx_add(one, two), ix("N")), 2), idx(1)));
+    body = {loop_from(names[k], idx_max(low, idx(0)), up, body)};
+    places[names[k]] = on_grid(static_cast<int>(k));
+  }
+  const std::vector<ExprPtr> extents(names.size(), ix("N"));
+  const Mapped m =
+      check(placed(program_of({buffer("y", extents, BufferRole::kInOut)}, body, {symbol("N", 1, 9, 4)}), places), {{"N", 3}});
+  EXPECT_LT(nodes_of(m.program.kernels.at(0).body), 6000) << to_text(m.program);
+}
+
 TEST(MapToGpu, LongElementwiseDoesFourElementsAThread) {
   for (const std::int64_t n : {0, 1, 1023, 1024, 5000}) check(mapped_chain(4), {{"N", n}});
   const Mapped m = check(mapped_chain(4), {{"N", 2048}});

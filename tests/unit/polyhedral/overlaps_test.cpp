@@ -23,6 +23,7 @@ TEST(Overlaps, StagesThatTheCachesDoNotHoldAreComputedInTiles) {
   EXPECT_TRUE(made.decisions[0].done);
   EXPECT_NE(made.told().find(" predicted, apart "), std::string::npos) << made.told();
   EXPECT_NE(made.told().find("in tiles of 16 x 4096"), std::string::npos) << made.told();
+  EXPECT_EQ(made.count("vectorize"), 3) << made.recipe;  // the last stage reads its part by the number of the tile, too
 }
 
 // The texts come from the machine: a small second level makes small tiles, a smaller one none.

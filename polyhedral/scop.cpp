@@ -38,6 +38,20 @@ isl::set array_set(const Scop& scop, const std::string& array) {
   return read_set(parameter_prefix(scop.symbols), array_id(array), tuple_text("", a.extents.size()), constraints);
 }
 
+std::vector<isl::set> sets_beside(const Scop& scop, const std::string& array) {
+  const Array& a = scop.arrays.at(array);
+  std::vector<isl::set> sides;
+  std::string inside = "1 = 1";
+  for (std::size_t d = 0; d < a.extents.size(); ++d) {
+    const std::string i = "i" + std::to_string(d), extent = *isl_text(a.extents[d], {});
+    for (const std::string& side : {i + " < 0", i + " >= " + extent})
+      sides.push_back(
+          read_set(parameter_prefix(scop.symbols), array_id(array), tuple_text("", a.extents.size()), inside + " and " + side));
+    inside += " and 0 <= " + i + " < " + extent;
+  }
+  return sides;
+}
+
 const std::vector<ExprPtr>& extents_in_memory(const Array& a) { return a.declared.empty() ? a.extents : a.declared; }
 
 std::vector<ExprPtr> subscripts_in_memory(const Array& a, std::vector<ExprPtr> subscripts) {

@@ -79,6 +79,8 @@ struct Scop {
 
 // { A_x[e] : 0 <= e < extents }
 isl::set array_set(const Scop& scop, const std::string& array);
+// Where the array has no element, side by side: below and above it in each dimension, within it in those before.
+std::vector<isl::set> sets_beside(const Scop& scop, const std::string& array);
 
 // isl text, one block per statement (stage "schedule" starts with it).
 std::string to_text(const Scop& scop);

@@ -108,7 +108,7 @@ class ComputeAt {
   // A dimension without a constant size is the array's own, which has no room beside its elements.
   void check_box(const StorageMap& part) const {
     const auto constant = [](const ExprPtr& e) { return e->op == Op::kLiteral; };
-    if (padding_number_ >= 0 && !std::all_of(part.sizes.begin(), part.sizes.end(), constant))
+    if (!paddings_.empty() && !std::all_of(part.sizes.begin(), part.sizes.end(), constant))
       args_.refuse(quoted() + " is read with a padding value, and what " + where() + " needs of it has no constant size",
                    {"tile the loops that walk its elements first"});
   }
@@ -164,12 +164,17 @@ class ComputeAt {
     }
   }
 
-  // T.at.pad[o.., e..]: the padding value, for the elements of an iteration's part that the array does not have.
+  // T.at.pad[o.., e..]: the padding value, for the elements of an iteration's part that the array does not have. A statement
+  // for each side, so that its loops walk that side alone.
   void make_padding(const isl::map& needed) {
-    const isl::map outside = needed.subtract(needed.intersect_range(array_set(*schedule_.scop, array_.name))).coalesce();
-    if (outside.is_empty()) return;
+    for (const isl::set& side : sets_beside(*schedule_.scop, array_.name))
+      if (const isl::map part = needed.intersect_range(side).coalesce(); !part.is_empty()) make_padding_of(part);
+  }
+
+  void make_padding_of(const isl::map& outside) {
     Statement fill;
     fill.name = name_ + ".pad";
+    for (int i = 2; next_.find(fill.name) >= 0; ++i) fill.name = name_ + ".pad" + std::to_string(i);
     fill.domain = flat_domain(outside, statement_id(fill.name));
     fill.kind = StatementKind::kMap;
     fill.target = array_.name;
@@ -187,19 +192,19 @@ class ComputeAt {
     const isl::map which = with_range_tuple(map_to_values(fill.domain, element), array_id(array_.name));
     fill.write = {array_.name, which, which, true, {}};
     part_->move_write(fill, part_->of_iterators(fill));
-    padding_number_ = next_.statement_count();
+    paddings_.push_back(next_.statement_count());
     next_.copies.push_back(std::move(fill));
   }
 
   // Readers find the padding in the part.
   void add_padding_flows() {
-    if (padding_number_ < 0) return;
     Dependences flows;
-    const isl::map& written = next_.statement(padding_number_).write.relation;
-    for (const int s : served_)
-      for (const Access& a : next_.statement(s).reads)
-        if (a.array == name_)
-          flows.push_back({DependenceKind::kFlow, padding_number_, s, name_, written.apply_range(a.relation.reverse())});
+    for (const int padding : paddings_)
+      for (const int s : served_)
+        for (const Access& a : next_.statement(s).reads)
+          if (a.array == name_)
+            flows.push_back({DependenceKind::kFlow, padding, s, name_,
+                             next_.statement(padding).write.relation.apply_range(a.relation.reverse())});
     add_dependences(next_, std::move(flows));
   }
 
@@ -295,10 +300,10 @@ class ComputeAt {
       return std::any_of(served_.begin(), served_.end(), [&](int s) { return contains(part, s); });
     });
     order.insert(first, nest);
-    if (padding_number_ >= 0) order.insert(std::find(order.begin(), order.end(), nest), nest_of_padding());
+    for (const int padding : paddings_) order.insert(std::find(order.begin(), order.end(), nest), nest_of_padding(padding));
     next_.tree = replace_node(schedule_.tree, body, make_sequence(std::move(order)));
-    if (padding_number_ >= 0)
-      next_.tree = with_outer_loops(next_.tree, around_, reader_, next_.statement(padding_number_), padding_number_);
+    for (const int padding : paddings_)
+      next_.tree = with_outer_loops(next_.tree, around_, reader_, next_.statement(padding), padding);
     for (std::size_t w = 0; w < twins_.size(); ++w)
       next_.tree = with_outer_loops(next_.tree, around_, reader_, schedule_of_twin(w), twins_[w]);
     if (stays()) return;
@@ -310,10 +315,10 @@ class ComputeAt {
         args_.refuse("'" + m.array + "' lives in a buffer of the loops that compute " + quoted(), {"compute_at first"});
   }
 
-  TreePtr nest_of_padding() {
+  TreePtr nest_of_padding(int padding) {
     std::vector<int> order(array_.extents.size());
     std::iota(order.begin(), order.end(), 0);
-    return copy_nest(next_, next_.statement(padding_number_), padding_number_, around_.size(), order);
+    return copy_nest(next_, next_.statement(padding), padding, around_.size(), order);
   }
 
   TreePtr nest_of_twins(const TreePtr& tree, bool top) const {
@@ -360,7 +365,7 @@ class ComputeAt {
   std::vector<TreePtr> around_;
   std::optional<PartArray> part_;
   ExprPtr padding_;                // what reads outside the array give
-  int padding_number_ = -1;        // of the statement that writes it, if there are such reads
+  std::vector<int> paddings_;      // numbers of the statements that write it, if there are such reads
   std::vector<int> twins_;         // statement numbers, by writer
   std::vector<isl::map> to_twin_;  // by writer
 };

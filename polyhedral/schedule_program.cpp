@@ -56,7 +56,7 @@ class ProgramScheduler {
         readers_(readers_of(program)),
         memo_(memo),
         for_processor_(options.target.rfind("openmp", 0) == 0),
-        scanning_(scan_budget(options)),
+        budget_(scan_budget(options)),
         reading_(budget_of(options).part(0.5)) {
     LoopProgram& loops = result_.loops;
     loops.name = program.name;
@@ -114,21 +114,27 @@ class ProgramScheduler {
   Result<Made> by_recipe(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
     if (const ScheduleMemo::Entry* planned = memo_ ? memo_->find(c.index, nodes.nodes, group.steps) : nullptr) {
       result_.deps_text += to_text(*planned->original.scop, *planned->original.dependences);
-      return scan(planned->scheduled, scanning_);
+      return scan(planned->scheduled, budget_);
     }
     const Result<Schedule> schedule = analyse(*c.program, readers_, nodes, budget_, group.rewrites);
     if (!schedule) return schedule.errors();
     result_.deps_text += to_text(*schedule->scop, *schedule->dependences);
     StepOutcome outcome = apply_steps(*schedule, group.steps, budget_);
     if (outcome.refusal) return outcome.refusal->diagnostic;
-    return scan(std::move(*outcome.schedule), scanning_);
+    return scan(std::move(*outcome.schedule), budget_);
   }
 
-  // By the recipe; in the program's own order, which needs no dependences, when the budget does not allow it.
+  // By the recipe. What the scheduler planned falls back to the program's own order, which needs no dependences, when the time
+  // does not suffice; steps that somebody wrote are not dropped behind his back.
   Result<Made> schedule_group(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
     if (group.steps.empty() && group.rewrites.empty()) return original(*c.program, nodes);
     Result<Made> made = by_recipe(c, nodes, group);
     if (made || made.errors()[0].code != Code::kBudgetExhausted) return made;
+    if (!memo_ || !memo_->find(c.index, nodes.nodes, group.steps)) {
+      Diagnostic cut = made.errors()[0];
+      cut.notes.push_back("raise --time-budget, or leave out steps of group " + nodes.name);
+      return cut;
+    }
     result_.ledger.push_back(
         {"budget", "group " + nodes.name, false, made.errors()[0].message + ": original order", nodes.name, 0});
     return original(*c.program, nodes);
@@ -209,11 +215,9 @@ class ProgramScheduler {
   const Program& program_;
   const Recipe& recipe_;
   ReaderIndex readers_;
-  // isl's quota alone: the planner tried these steps within its time, and a machine that is busy in between must not lose them.
-  Budget budget_;
   const ScheduleMemo* memo_;  // what planning this program left; null: nothing
   bool for_processor_;
-  Budget scanning_;       // of time as well: the planner does not scan what it tries
+  Budget budget_;         // half a second at least
   Budget reading_;        // of time as well: for what only people read
   bool several_ = false;  // more than one variant is ever taken
   Scheduled result_;

@@ -47,5 +47,23 @@ TEST_F(Pipelines, DifferentPaddingsStayApart) {
            0, {17});
 }
 
+// Steps that take isl many seconds: every verb ends with the budget, and none drops them.
+TEST_F(Pipelines, StepsOfARecipeEndWithTheBudget) {
+  write("s.json", R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 1, "max": 100000, "default": 16}},
+    "tensors": {"a": {"dtype": "f32", "shape": ["N"]}}, "inputs": ["a"], "ops": [
+    {"op": "compute", "in": "a", "out": "s0", "def": "s0[i] = max(max(a[i - 1 ? -2.0], a[2*i - 1 ? -2.0]), max[w](a[i + w - 1 ? -2.0])) for i in 0..N, w in 0..3"},
+    {"op": "compute", "in": "s0", "out": "s1", "def": "s1[i] = s0[i - 2 ? 0.0] * 0.5 for i in 0..N"},
+    {"op": "compute", "in": "s1", "out": "s2", "def": "s2[i] = max(s1[i + 1 ? -2.0], s1[i - 3 ? -2.0]) for i in 0..N"},
+    {"op": "compute", "in": ["s1", "s2"], "out": "out", "def": "out[i] = max(s2[i - 1 ? 1.0], s2[i - 2 ? 1.0]) + s2[2*i + 1 ? 1.0] - s2[i + 1 ? 1.0] + s1[i + 1 ? -2.0] + max[w](s2[i + w - 1 ? 1.0]) for i in 0..N, w in 0..3"}],
+    "outputs": ["out"]})");
+  write("r.json", R"({"facet_recipe": 1, "variants": [{"groups": [{"name": "k0", "ops": ["s0", "s1", "s2", "out"], "steps": [
+    {"do": "tile", "statement": "out", "loops": ["i"], "sizes": [3]},
+    {"do": "compute_at", "array": "s2", "statement": "out", "at": "it"},
+    {"do": "compute_at", "array": "s1", "statement": "s2.at", "at": "i"},
+    {"do": "compute_at", "array": "s0", "statement": "s1.at", "at": "it"}]}]}]})");
+  for (const char* verb : {"run", "compile -o made", "show --stage ast"})
+    EXPECT_EQ(error_code(std::string(verb) + " s.json --schedule r.json --time-budget 0.1"), "budget-exhausted") << verb;
+}
+
 }  // namespace
 }  // namespace facet

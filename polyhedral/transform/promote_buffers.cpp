@@ -37,6 +37,7 @@ class Buffers {
       made.set_offsets(part_.offsets);
       return made;
     }();
+    check_steps();
     if (args_.problem()) return before_;
     declare(array);
     next_.storage.pop_back();
@@ -53,6 +54,19 @@ class Buffers {
   }
 
  private:
+  // Turns go by the loop's values: of one whose values lie two apart every iteration would have the same place, and what runs
+  // ahead would fall between them.
+  void check_steps() const {
+    const TreePtr loop = around_.back();
+    for (const int s : readers_) {
+      const isl::set values = map_to_values(before_.statement(s).domain, {loop->member.at(s)}).range();
+      if (values.is_empty() || values.stride(0).is_one()) continue;
+      return args_.refuse("the values of loop '" + loop->names.at(s) + "' lie " +
+                              std::to_string(take_int(values.stride(0).release())) + " apart",
+                          {"promote without `buffers`, or before the step that spreads the loop"});
+    }
+  }
+
   void declare(const PartArray& array) {
     auto scop = std::make_shared<Scop>(*before_.scop);
     Array a;

@@ -7,13 +7,13 @@
 #include <dlfcn.h>
 #include <new>
 
+#include "codegen/openmp/guard.hpp"
+
 namespace facet {
 
 namespace {
 
 static_assert(sizeof(void*) == 8, "the argument block holds pointers as 64-bit words");
-
-constexpr int kGuard = 0x5c;
 
 double now_ms() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -110,23 +110,25 @@ Result<Done> OpenmpRunner::bind(const SymbolValues& symbols, HostTensors* tensor
   return guarded("prepare", prepare_(arguments_.data(), workspace()));
 }
 
+std::byte* OpenmpRunner::workspace() { return workspace_.data() + kGuardBytes; }
+
+std::int64_t OpenmpRunner::workspace_bytes() const {
+  return workspace_.empty() ? 0 : static_cast<std::int64_t>(workspace_.size() - 2 * kGuardBytes);
+}
+
 Result<Done> OpenmpRunner::allocate(std::size_t bytes) {
   try {
     workspace_.assign(bytes + 2 * kGuardBytes, std::byte{0xff});  // poison: what a kernel reads before it is written is NaN
   } catch (const std::exception&) {
     return diagnose(Code::kOutOfMemory, {}, {"the workspace of " + module_.name, std::to_string(bytes)});
   }
-  std::memset(workspace_.data(), kGuard, kGuardBytes);
-  std::memset(workspace() + bytes, kGuard, kGuardBytes);
+  set_guard(workspace_.data());
+  set_guard(workspace() + bytes);
   return Done{};
 }
 
 Result<Done> OpenmpRunner::guarded(const std::string& verb, int status) const {
-  // Each byte equals its neighbour and the first is right: one pass at the speed of memory, since short kernels are timed so.
-  const auto whole = [](const std::byte* guard) {
-    return *guard == std::byte{kGuard} && std::memcmp(guard, guard + 1, kGuardBytes - 1) == 0;
-  };
-  if (!whole(workspace_.data()) || !whole(workspace_.data() + workspace_.size() - kGuardBytes))
+  if (!is_guard(workspace_.data()) || !is_guard(workspace_.data() + workspace_.size() - kGuardBytes))
     return diagnose(Code::kWroteOutside, {}, {"facet_" + module_.name + "_" + verb, "its workspace"});
   return this->status(verb, status);
 }

@@ -46,18 +46,13 @@ class OpenmpRunner {
   Result<Done> run();
   Result<Done> run_kernel(int kernel);
   int kernel_count() const { return kernel_count_; }
-  std::int64_t workspace_bytes() const {
-    return workspace_.empty() ? 0 : static_cast<std::int64_t>(workspace_.size() - 2 * kGuardBytes);
-  }
+  std::int64_t workspace_bytes() const;
   // Runs at least `least_repeats` times and `least_ms` milliseconds after one run that is not counted, then each kernel alone.
   Result<Timing> measure(int least_repeats, double least_ms);
 
  private:
-  // On both sides of the workspace; what a kernel writes there has missed its buffer. A multiple of every alignment.
-  static constexpr std::size_t kGuardBytes = 1024;
-
   OpenmpRunner() = default;
-  std::byte* workspace() { return workspace_.data() + kGuardBytes; }
+  std::byte* workspace();
   Result<Done> allocate(std::size_t bytes);
   Result<Done> status(const std::string& verb, int status) const;
   // The same, and kWroteOutside where a guard has changed.

@@ -1,10 +1,9 @@
 // Integers only, so equality is exact.
 #include "src/driver/fuzz_compiled.hpp"
 
-#include <algorithm>
-
-#include "codegen/temporary.hpp"
+#include "codegen/openmp/guard.hpp"
 #include "codegen/openmp/print.hpp"
+#include "codegen/temporary.hpp"
 #include "src/driver/compiled_batch.hpp"
 #include "src/driver/execute.hpp"
 
@@ -12,16 +11,15 @@ namespace facet {
 
 namespace {
 
-// Behind every tensor: what a kernel writes there has missed its array.
-constexpr std::size_t kGuardBytes = 256;
-constexpr std::byte kGuard{0x5c};
-
 std::string run_on(const FuzzPair& pair, const Module& module, const std::vector<std::string>& inputs,
                    const CompiledBatch& code, int threads) {
   Result<OpenmpRunner> runner = code.runner(module);
   if (!runner) return to_text(runner.errors());
   HostTensors values = argument_values(pair.loaded, inputs, pair.tensors);
-  for (auto& [name, tensor] : values) tensor.bytes.resize(tensor.bytes.size() + kGuardBytes, kGuard);
+  for (auto& [name, tensor] : values) {
+    tensor.bytes.resize(tensor.bytes.size() + kGuardBytes);
+    set_guard(tensor.bytes.data() + tensor.bytes.size() - kGuardBytes);
+  }
   runner->set_threads(threads);
   const Result<Done> bound = runner->bind(pair.loaded.sizes, &values);
   if (!bound) return to_text(bound.errors());
@@ -29,9 +27,9 @@ std::string run_on(const FuzzPair& pair, const Module& module, const std::vector
   if (!done) return to_text(done.errors());
   const std::string where = "the compiled kernel on " + std::to_string(threads) + " threads: ";
   for (auto& [name, tensor] : values) {
-    const auto end = tensor.bytes.end() - kGuardBytes;
-    if (!std::all_of(end, tensor.bytes.end(), [](std::byte b) { return b == kGuard; })) return where + "written behind " + name;
-    tensor.bytes.erase(end, tensor.bytes.end());
+    const std::size_t bytes = tensor.bytes.size() - kGuardBytes;
+    if (!is_guard(tensor.bytes.data() + bytes)) return where + "written behind " + name;
+    tensor.bytes.resize(bytes);
   }
   for (const std::string& name : pair.loaded.program.outputs)
     if (values.at(name).bytes != pair.expected.at(name).bytes) return where + name + " is wrong";

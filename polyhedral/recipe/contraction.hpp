@@ -183,8 +183,6 @@ std::vector<Step> joining_steps(const Schedule& schedule, int statement, const T
 // Rows of A whose k values fill half of L2, a multiple of mr.
 std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, double k, std::int64_t mr);
 
-std::int64_t second_cache_bytes(const CpuMachine& cpu);
-
 // Full tiles in a nest of their own, where the reduction makes a triangle with the tile's sides: the statement of that nest,
 // which is the contraction from then on.
 int cut_triangle(GroupPlanner& planner, int statement, const Contraction& c, const ContractionTile& tile);

@@ -238,8 +238,6 @@ bool few_row_tiles(const ContractionSize& size, const ContractionTile& tile) {
   return size.m <= kFewTiles * static_cast<double>(tile.mr);
 }
 
-std::int64_t second_cache_bytes(const CpuMachine& cpu) { return cpu.caches.size() > 1 ? cpu.caches[1].size_bytes : 1 << 20; }
-
 std::int64_t shared_block(double extent, std::int64_t most, std::int64_t unit, int threads) {
   const double units = std::ceil(extent / static_cast<double>(unit));
   const double largest = std::max(1.0, std::min(units, static_cast<double>(most / unit)));

@@ -22,7 +22,7 @@ constexpr double kTrialShare = 0.1;  // of what is left of the time, for a predi
 // The loops of a nest above its first sequence or leaf, as named by `statement`.
 std::vector<std::string> outer_loops(const TreePtr& nest, int statement) {
   std::vector<std::string> names;
-  for (TreePtr t = nest; t->kind == Tree::Kind::kLoop; t = t->children[0]) names.push_back(t->names.at(statement));
+  for (const TreePtr& l : loop_chain(nest)) names.push_back(l->names.at(statement));
   return names;
 }
 

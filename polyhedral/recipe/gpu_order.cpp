@@ -31,8 +31,7 @@ class Orderer {
   }
 
   bool interchanged(const GpuNest& nest, const TreePtr& node) {
-    std::vector<TreePtr> loops;
-    for (TreePtr t = node; t->kind == Tree::Kind::kLoop; t = t->children[0]) loops.push_back(t);
+    const std::vector<TreePtr> loops = loop_chain(node);
     std::vector<TreePtr> order = loops;
     std::stable_partition(order.begin(), order.end(), [&](const TreePtr& l) { return nest.parallel(*l); });
     if (order == loops || !tried_.insert(node->id).second) return false;

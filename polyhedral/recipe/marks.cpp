@@ -195,8 +195,7 @@ void cut_columns(GroupPlanner& planner, TreePtr nest, double entries) {
   if (nest->kind == Tree::Kind::kSequence)
     for (const TreePtr& c : nest->children) cut_columns(planner, c, entries);
   if (nest->kind != Tree::Kind::kLoop || work_us(planner, nest) / entries < needed_us(planner)) return;
-  std::vector<TreePtr> chain;
-  for (TreePtr t = nest; t->kind == Tree::Kind::kLoop; t = t->children[0]) chain.push_back(t);
+  const std::vector<TreePtr> chain = loop_chain(nest);
   if (chain.size() < 2) return;
   const int statement = chain.back()->children[0]->statement;
   bool blocked = true, free = false;

@@ -26,17 +26,10 @@ constexpr std::int64_t kRows = 16, kLeastRows = 4, kMostColumns = 4096, kLeastCo
 constexpr double kShareOfCache = 0.5;
 constexpr double kTrialShare = 0.2;
 
-// Loops above the nest's first sequence or leaf.
-std::vector<TreePtr> band_of(const TreePtr& nest) {
-  std::vector<TreePtr> band;
-  for (TreePtr t = nest; t->kind == Tree::Kind::kLoop; t = t->children[0]) band.push_back(t);
-  return band;
-}
-
 class Overlap {
  public:
   Overlap(GroupPlanner& planner, const TreePtr& nest)
-      : planner_(planner), nest_(nest), band_(band_of(nest)), reader_(statements_of(nest).front()) {}
+      : planner_(planner), nest_(nest), band_(loop_chain(nest)), reader_(statements_of(nest).front()) {}
 
   void run() {
     if (band_.size() < 2 || is_planned(nest_)) return;
@@ -70,11 +63,7 @@ class Overlap {
   }
   std::string kilobytes() const { return std::to_string(static_cast<std::int64_t>(bytes_ / 1024) + 1) + " KB"; }
 
-  double most_bytes() const {
-    const std::vector<CacheLevel>& caches = planner_.options().machine.cpu.caches;
-    const double l2 = caches.size() > 1 && caches[1].size_bytes > 0 ? static_cast<double>(caches[1].size_bytes) : 1 << 20;
-    return kShareOfCache * l2;
-  }
+  double most_bytes() const { return kShareOfCache * static_cast<double>(second_cache_bytes(planner_.options().machine.cpu)); }
 
   // An intermediate that the nest of this outermost loop reads, that others write and nobody else wants.
   static std::string array_to_compute(const Schedule& schedule, int loop) {

@@ -104,8 +104,7 @@ class Parts {
 
   // Does another nest sum along the rows of a matrix, too large for the second cache, of which this one sums the columns?
   bool shares_matrix() const {
-    const std::vector<CacheLevel>& caches = options_.machine.cpu.caches;
-    const double cache = caches.size() > 1 ? static_cast<double>(caches[1].size_bytes) : 1 << 20;
+    const double cache = static_cast<double>(second_cache_bytes(options_.machine.cpu));
     if (level_ != 1 || loops_.size() != 2) return false;
     const std::string lanes = walked_iterator(plain_, *loops_[0], s_);
     bool found = false;

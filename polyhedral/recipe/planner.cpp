@@ -92,6 +92,10 @@ void for_each_nest(GroupPlanner& planner, const std::function<void(const TreePtr
   }
 }
 
+std::int64_t second_cache_bytes(const CpuMachine& cpu) {
+  return cpu.caches.size() > 1 && cpu.caches[1].size_bytes > 0 ? cpu.caches[1].size_bytes : 1 << 20;
+}
+
 bool is_planned(const TreePtr& tree) {
   bool any = false;
   for_each_loop(tree, [&](const Tree& l) { any = any || l.mark.kind != LoopKind::kSerial || l.comment.starts_with("tile"); });

@@ -57,6 +57,9 @@ void for_each_nest(GroupPlanner& planner, const std::function<void(const TreePtr
 double scalar_us(const Statement& s, double instances);
 double threads_pay_us(const ScheduleOptions& options);
 
+// A mebibyte where the machine does not say.
+std::int64_t second_cache_bytes(const CpuMachine& cpu);
+
 // A predicted time for a ledger: "12.3 us", "4.56 ms".
 std::string time_text(double us);
 

@@ -90,8 +90,7 @@ class Recurrences {
 
   // So many vectors side by side, of `bytes` each over all rows, stay in the second cache; 0: none.
   std::int64_t panel(double bytes) const {
-    const CpuMachine& cpu = planner_.options().machine.cpu;
-    const double cache = cpu.caches.size() > 1 ? static_cast<double>(cpu.caches[1].size_bytes) : 1 << 20;
+    const double cache = static_cast<double>(second_cache_bytes(planner_.options().machine.cpu));
     return static_cast<double>(kPanel) * bytes <= kShareOfCache * cache ? kPanel : 0;
   }
 

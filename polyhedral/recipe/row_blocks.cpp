@@ -138,7 +138,9 @@ class RowBlocks {
       row_bytes = std::max(row_bytes, trips * bytes * found->own);
       for (const int t : statements_of(l)) work += scalar_us(schedule.statement(t), model.instances(t));
     }
-    while (lanes.size() > 1 && rows > 1 && static_cast<double>(rows) * row_bytes > kShareOfCache * second_cache()) rows /= 2;
+    while (lanes.size() > 1 && rows > 1 &&
+           static_cast<double>(rows) * row_bytes > kShareOfCache * static_cast<double>(second_cache_bytes(cpu_)))
+      rows /= 2;
     const double together = sum.own + sum.beside / static_cast<double>(rows), alone = sum.own + sum.beside;
     const auto [statement, name] = address_of(schedule, loop);
     if (statement < 0 || work < kLeastUs || together > (1 - kLeastGain) * alone) return false;
@@ -146,8 +148,6 @@ class RowBlocks {
     found_.push_back({schedule.statement(statement).name, name, rows});
     return true;
   }
-
-  double second_cache() const { return cpu_.caches.size() > 1 ? static_cast<double>(cpu_.caches[1].size_bytes) : 1 << 20; }
 
   GroupPlanner& planner_;
   const CpuMachine& cpu_;

@@ -51,6 +51,12 @@ bool contains(const TreePtr& tree, int statement) {
   return std::any_of(tree->children.begin(), tree->children.end(), [&](const TreePtr& c) { return contains(c, statement); });
 }
 
+std::vector<TreePtr> loop_chain(const TreePtr& tree) {
+  std::vector<TreePtr> loops;
+  for (TreePtr t = tree; t->kind == Tree::Kind::kLoop; t = t->children[0]) loops.push_back(t);
+  return loops;
+}
+
 std::vector<TreePtr> loops_around(const TreePtr& tree, int statement) {
   std::vector<TreePtr> loops;
   TreePtr node = tree;

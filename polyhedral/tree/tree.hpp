@@ -59,6 +59,8 @@ bool contains(const TreePtr& tree, int statement);
 
 // The loops around a statement, outermost first.
 std::vector<TreePtr> loops_around(const TreePtr& tree, int statement);
+// The loops from `tree` on that stand directly inside each other, outermost first.
+std::vector<TreePtr> loop_chain(const TreePtr& tree);
 
 // The innermost loop around `statement` that it calls `name`; null when there is none.
 TreePtr find_loop(const TreePtr& tree, int statement, const std::string& name);

@@ -30,25 +30,29 @@ bool Scop::keeps_order(const Statement& update) const {
   return reassociate == Numerics::Reassociate::kStrict && update.rounds();
 }
 
-isl::set array_set(const Scop& scop, const std::string& array) {
+namespace {
+
+// { A_x[e] : the first `dimensions` of e lie within the array, and `more` }
+isl::set elements_set(const Scop& scop, const std::string& array, std::size_t dimensions, const std::string& more) {
   const Array& a = scop.arrays.at(array);
-  std::string constraints = "1 = 1";
-  for (std::size_t d = 0; d < a.extents.size(); ++d)
+  std::string constraints = more;
+  for (std::size_t d = 0; d < dimensions; ++d)
     constraints += " and 0 <= i" + std::to_string(d) + " < " + *isl_text(a.extents[d], {});
   return read_set(parameter_prefix(scop.symbols), array_id(array), tuple_text("", a.extents.size()), constraints);
 }
 
+}  // namespace
+
+isl::set array_set(const Scop& scop, const std::string& array) {
+  return elements_set(scop, array, scop.arrays.at(array).extents.size(), "1 = 1");
+}
+
 std::vector<isl::set> sets_beside(const Scop& scop, const std::string& array) {
-  const Array& a = scop.arrays.at(array);
+  const std::vector<ExprPtr>& extents = scop.arrays.at(array).extents;
   std::vector<isl::set> sides;
-  std::string inside = "1 = 1";
-  for (std::size_t d = 0; d < a.extents.size(); ++d) {
-    const std::string i = "i" + std::to_string(d), extent = *isl_text(a.extents[d], {});
-    for (const std::string& side : {i + " < 0", i + " >= " + extent})
-      sides.push_back(
-          read_set(parameter_prefix(scop.symbols), array_id(array), tuple_text("", a.extents.size()), inside + " and " + side));
-    inside += " and 0 <= " + i + " < " + extent;
-  }
+  for (std::size_t d = 0; d < extents.size(); ++d)
+    for (const std::string& side : {std::string(" < 0"), " >= " + *isl_text(extents[d], {})})
+      sides.push_back(elements_set(scop, array, d, "i" + std::to_string(d) + side));
   return sides;
 }
 

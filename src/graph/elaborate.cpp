@@ -67,8 +67,7 @@ class Elaborator {
     if (depth <= kMostLoops) return;
     errors_.push_back(diagnose(Code::kTooManyLoops, node.place,
                                {"op \"" + node.op + "\"", std::to_string(depth), std::to_string(kMostLoops)},
-                               {node.op == "loops" ? "write it as several nests, or two of its loops as one"
-                                                   : "join dimensions by a reshape before it, or compute it in parts"}));
+                               {"do it in parts: several nests, or dimensions joined by a reshape before it"}));
   }
 
   void complain(const Diagnostics& list) { errors_.insert(errors_.end(), list.begin(), list.end()); }

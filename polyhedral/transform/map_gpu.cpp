@@ -164,7 +164,6 @@ class MapGpu {
         return args_.bad("adjacent", "divisors of `points`",
                          std::to_string(adjacent_[k]) + " of " + std::to_string(points_[k]));
     if (block_threads() > kMostThreads)
-
       args_.refuse("a block would have more than " + std::to_string(kMostThreads) + " threads",
                    {"lower `threads`, and raise `points` for the iterations that are left"});
   }
@@ -217,7 +216,6 @@ class MapGpu {
       return args_.refuse("the loops inside a warp's iteration have `warps` of 1 and `lanes` of 32 together",
                           {"write \"warps\": [1], \"lanes\": [32]"});
     if (others > 0 && others != threads)
-
       args_.refuse("other loops of the block have " + std::to_string(others) + " threads, not " + std::to_string(threads),
                    {"give all nests of a block as many `threads`"});
     for_each_loop(nest.back()->children[0], [&](const Tree& l) {

@@ -16,7 +16,7 @@ namespace facet {
 
 namespace {
 
-constexpr double kBudgetS = 30;          // scanning tries its dearest ways for a share of that
+constexpr double kBudgetS = 10;          // what the verbs give a program; scanning tries its dearest ways for a share of that
 constexpr std::int64_t kMoreSteps = 20;  // times the limit at the smallest sizes: there is nothing to fall back on
 
 // Symbols halved, or less where that chooses other variants; none at the smallest.

@@ -239,7 +239,9 @@ Outcome Fuzzer::outcome() const {
   outcome.status = misses_.empty() && !doubtful ? 0 : 1;
   outcome.json.add("count", JsonValue::of(options_.count)).add("compiled", JsonValue::of(options_.compiled));
   outcome.json.add("cut_down", JsonValue::of(cut_down_));
-  outcome.json.add("out_of_time", JsonValue::of(static_cast<std::int64_t>(out_of_time_.size())));
+  JsonValue out_of_time = JsonValue::array();
+  for (const std::uint64_t seed : out_of_time_) out_of_time.items.push_back(JsonValue::of(static_cast<std::int64_t>(seed)));
+  outcome.json.add("out_of_time", std::move(out_of_time));
   outcome.json.add("accepted", counts_json(tally_.accepted)).add("refused", counts_json(tally_.refused));
   outcome.json.add("counted", counted_json(tally_));
   outcome.json.add("witnesses", witnesses_json(tally_)).add("misses", misses_json());

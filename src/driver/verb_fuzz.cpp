@@ -31,6 +31,8 @@ bool too_many(std::int64_t doubts, std::int64_t refusals) {
   return static_cast<double>(doubts) > expected + 3 * std::sqrt(expected * (1 - kMostDoubts));
 }
 
+bool out_of_time(const std::string& what) { return what.find(code_name(Code::kBudgetExhausted)) != std::string::npos; }
+
 struct Miss {
   FuzzPair pair;
   std::string what;
@@ -68,17 +70,18 @@ class Fuzzer {
     std::string what;
     try {  // a broken invariant is a miss like any other: the pair is what its finder needs
       what = grow_steps(&pair, random, options_.compiled, &tally_);
-      if (what.empty()) {
-        bool cut_down = false;
-        what = interpreted(pair, &batch_, &cut_down);
-        cut_down_ += cut_down ? 1 : 0;
-        if (what.empty()) return;
+      const bool grown = what.empty();
+      bool cut_down = false;
+      if (grown) what = interpreted(pair, &batch_, &cut_down);
+      cut_down_ += cut_down ? 1 : 0;
+      if (what.empty()) return;
+      if (out_of_time(what)) return out_of_time_.push_back(seed);  // shrinking it would take as long for each step dropped
+      if (grown)
         shrink(&pair, [&](const FuzzPair& p) { return !interpreted(p, nullptr).empty(); });
-      } else if (!count_steps(pair).empty()) {
+      else if (!count_steps(pair).empty())
         shrink(&pair, [](const FuzzPair& p) { return !count_steps(p).empty(); });
-      }
     } catch (const std::exception& e) { what = std::string("an exception: ") + e.what(); }
-    if (what.find(code_name(Code::kBudgetExhausted)) != std::string::npos) return out_of_time_.push_back(seed);
+    if (out_of_time(what)) return out_of_time_.push_back(seed);
     misses_.push_back({std::move(pair), what});
   }
 

@@ -3,12 +3,13 @@
 // A violated pair (source, sink) can be mended in few ways, tried from the smallest change to the largest:
 //
 //     reduction    a parallel loop that carries a reduction gets copies for its pieces, or atomic updates
-//     shift        the sink's nest is delayed by what it is early, read off the distance between the two in one loop
-//     distribute   source or sink leaves the loop that carries the pair
-//     privatise    an array that only passes values within an iteration is contracted at the loop: every iteration has its own;
+//     shift        the sink's nest is delayed by what it is early, read off the distance between the two, in one loop or
+//     several distribute   source or sink leaves the loop that carries the pair privatise    an array that only passes values
+//     within an iteration is contracted at the loop: every iteration has its own;
 //                  then all such arrays at once, with and without `reduction`
 //     skew         one loop gets a small multiple of another; then several inner loops get one of the outermost
-//     reverse      a loop runs backwards
+//     skew, shift  loops of the source's nest and the sink's get the same multiple of a loop around both, and the sink is
+//     delayed reverse      a loop runs backwards
 //
 // Every candidate is applied to the schedule at hand, then the refused step and all steps after it: legality judges each, so a
 // repair is never a guess. At most some hundred candidates, under the caller's budget. Source of the idea: Kelly and Pugh,
@@ -42,7 +43,7 @@ class RepairSearch {
     if (source_ < 0 || sink_ < 0) return {};
     for (const auto generate :
          {&RepairSearch::reductions, &RepairSearch::shifts, &RepairSearch::distributions, &RepairSearch::privatisations,
-          &RepairSearch::skews, &RepairSearch::common_skews, &RepairSearch::reversals}) {
+          &RepairSearch::skews, &RepairSearch::common_skews, &RepairSearch::skewed_shifts, &RepairSearch::reversals}) {
       std::vector<Candidate> candidates;
       const Result<Done> ran = guarded("repair", budget_, [&] { candidates = (this->*generate)(); });
       if (!ran) return {};
@@ -87,9 +88,14 @@ class RepairSearch {
     return list;
   }
 
-  // Delays the sink, together with what shares its innermost own loop, so that in one loop it never comes before the source.
-  std::vector<Candidate> shifts() {
-    std::vector<Candidate> list;
+  struct Delay {
+    std::size_t level = 0;        // of the loop, from the outermost on
+    std::vector<Step> nest, own;  // of all that shares the sink's loop, and of the sink only
+  };
+
+  // Delays of the sink, together with what shares its own loop, so that in that loop it never comes before the source.
+  std::vector<Delay> delays() const {
+    std::vector<Delay> list;
     if (source_ == sink_) return list;
     const std::vector<TreePtr> from = loops_around(before_.tree, source_), to = loops_around(before_.tree, sink_);
     for (std::size_t k = 0; k < from.size() && k < to.size(); ++k) {
@@ -100,13 +106,29 @@ class RepairSearch {
         if (low <= high) early = std::max(early, -low);
       }
       if (early == 0 || early > kFarthestShift) continue;
-      std::vector<Step> c;
+      Delay delay{k, {}, {shift(sink_, to[k]->names.at(sink_), early)}};
       for (const auto& [s, name] : to[k]->names)
-        if (!from[k]->member.count(s) || s == sink_) c.push_back(shift(s, name, early));
-      const bool several = c.size() > 1;
-      list.push_back({std::move(c), {}});
-      if (several) list.push_back({{shift(sink_, to[k]->names.at(sink_), early)}, {}});
+        if (!from[k]->member.count(s) || s == sink_) delay.nest.push_back(shift(s, name, early));
+      list.push_back(std::move(delay));
     }
+    return list;
+  }
+
+  // In one loop, then in two and more: what is fused and tiled afterwards asks for the delay in each of its loops.
+  std::vector<Candidate> shifts() {
+    std::vector<Candidate> list;
+    const std::vector<Delay> all = delays();
+    for (const Delay& d : all) {
+      list.push_back({d.nest, {}});
+      if (d.nest.size() > 1) list.push_back({d.own, {}});
+    }
+    for (std::size_t count = 2; count <= all.size(); ++count)
+      for (std::size_t first = 0; first + count <= all.size(); ++first) {
+        Candidate c;
+        for (std::size_t k = first; k < first + count; ++k)
+          c.insert.insert(c.insert.end(), all[k].nest.begin(), all[k].nest.end());
+        list.push_back(std::move(c));
+      }
     return list;
   }
 
@@ -155,8 +177,8 @@ class RepairSearch {
     return list;
   }
 
-  Step skew(const std::string& loop, const std::string& by, std::int64_t factor) const {
-    ArgumentMap arguments{{"statement", arg(before_.statement(sink_).name)}, {"loop", arg(loop)}, {"by", arg(by)}};
+  Step skew(int statement, const std::string& loop, const std::string& by, std::int64_t factor) const {
+    ArgumentMap arguments{{"statement", arg(before_.statement(statement).name)}, {"loop", arg(loop)}, {"by", arg(by)}};
     if (factor != 1) arguments["factor"] = arg(factor);
     return make_step("skew", std::move(arguments));
   }
@@ -167,7 +189,7 @@ class RepairSearch {
     for (const std::int64_t factor : {1, -1, 2, -2, 3})
       for (std::size_t inner = loops.size(); inner-- > 0;)
         for (std::size_t outer = 0; outer < loops.size(); ++outer)
-          if (inner != outer) list.push_back({{skew(loops[inner], loops[outer], factor)}, {}});
+          if (inner != outer) list.push_back({{skew(sink_, loops[inner], loops[outer], factor)}, {}});
     return list;
   }
 
@@ -179,9 +201,30 @@ class RepairSearch {
       for (std::size_t outer = 0; outer + 2 < loops.size(); ++outer) {
         std::vector<Step> c;
         for (std::size_t inner = outer + 1; inner < loops.size(); ++inner)
-          c.push_back(skew(loops[inner], loops[outer], factor));
+          c.push_back(skew(sink_, loops[inner], loops[outer], factor));
         list.push_back({std::move(c), {}});
       }
+    return list;
+  }
+
+  // Nests in one loop over time that are fused and tiled with it: each gets the skew of time, and the later one its delay.
+  std::vector<Candidate> skewed_shifts() {
+    std::vector<Candidate> list;
+    const std::vector<TreePtr> from = loops_around(before_.tree, source_), to = loops_around(before_.tree, sink_);
+    const std::vector<Delay> all = delays();
+    for (const std::int64_t factor : {1, 2})
+      for (std::size_t outer = 0; outer < from.size() && outer < to.size() && from[outer] == to[outer]; ++outer)
+        for (std::size_t count = 1; count <= all.size(); ++count) {
+          Candidate c;
+          for (std::size_t k = 0; k < count; ++k) {
+            const std::size_t level = all[k].level;
+            if (from[level] == to[level]) continue;
+            for (const auto& [s, loop] : {std::pair{source_, from[level]}, std::pair{sink_, to[level]}})
+              c.insert.push_back(skew(s, loop->names.at(s), to[outer]->names.at(s), factor));
+            c.insert.insert(c.insert.end(), all[k].nest.begin(), all[k].nest.end());
+          }
+          if (!c.insert.empty()) list.push_back(std::move(c));
+        }
     return list;
   }
 

@@ -49,6 +49,31 @@ TEST(Repair, TilingInThreeDimensionsSkewsBothInnerLoops) {
             "skew t i A; skew t j A");
 }
 
+// Two arrays in turns, each from the other, as most stencils over time are written.
+Program in_turns() {
+  return program_of(
+      R"J({"facet": 1, "name": "p", "symbols": {"N": {"min": 1, "max": 100, "default": 10}, "T": {"min": 1, "max": 9, "default": 4}},
+    "tensors": {"A": {"dtype": "f64", "shape": ["N", "N"]}, "B": {"dtype": "f64", "shape": ["N", "N"]}}, "inputs": ["A", "B"],
+    "ops": [{"op": "loops", "in": ["N", "T"], "inout": ["A", "B"], "code":
+      "for (int t = 0; t < T; t++) { for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++) B[i][j] = A[i-1][j] + A[i+1][j] + A[i][j-1] + A[i][j+1]; for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++) A[i][j] = B[i][j]; }"}],
+    "outputs": ["A", "B"]})J");
+}
+
+TEST(Repair, FusingBothLoopsOfAStencilAndTilingThemNeedsAShiftOfEach) {
+  const std::string steps = R"({"do": "fuse", "statements": ["B", "A"], "loops": ["i", "j"]},
+    {"do": "tile", "statement": "B", "loops": ["i", "j"], "sizes": [8, 8]})";
+  EXPECT_EQ(repair(in_turns(), steps), "shift i 1 A; shift j 1 A");
+}
+
+TEST(Repair, TilingAFusedStencilWithTimeSkewsBothNestsAndDelaysTheLaterOne) {
+  const std::string fused = R"({"do": "fuse", "statements": ["B", "A"], "loops": ["i"]},
+    {"do": "tile", "statement": "B", "loops": ["t", "i"], "sizes": [4, 8]})";
+  EXPECT_EQ(repair(in_turns(), fused), "skew t 2 i B; skew t 2 i A; shift i 1 A");
+  const std::string both = R"({"do": "fuse", "statements": ["B", "A"], "loops": ["i", "j"]},
+    {"do": "tile", "statement": "B", "loops": ["t", "i", "j"], "sizes": [4, 8, 8]})";
+  EXPECT_EQ(repair(in_turns(), both), "skew t 2 i B; skew t 2 i A; shift i 1 A; skew t 2 j B; skew t 2 j A; shift j 1 A");
+}
+
 TEST(Repair, AParallelLoopNeedsAWavefrontOrASplit) {
   const Program p =
       in_place("[\"N\", \"N\"]", "for (int i = 1; i < N; i++) for (int j = 1; j < N; j++) A[i][j] = A[i-1][j] + A[i][j-1];");

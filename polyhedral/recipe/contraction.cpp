@@ -95,7 +95,8 @@ class ContractionPlan {
     statement_ = cut_triangle(planner_, statement_, c_, tile_);
     name_ = now().statement(statement_).name;
     pack_operands(planner_, {c_, size_, tile_, name_, blocks(), row_tiles(), patch_loop_, deep_ && deep_->size > 0,
-                             joined_ ? joined_->loop : "", joined_ ? joined_->count : 1});
+                             joined_ ? joined_->loop : "", joined_ ? joined_->count : 1,
+                             joined_ || turned_ ? 0 : rows_passed(size_, walk_), depth()});
     if (planner_.threads() > 1 && size_.m * size_.n * size_.k * size_.batch > kThreadsFrom)
       planner_.attempt(make_step("parallelize", {{"statement", arg(name_)}, {"loop", arg(order_.front())}}), "parallel",
                        "loop " + order_.front() + " of " + name_, "blocks of the larger side on threads");
@@ -253,13 +254,14 @@ class ContractionPlan {
       const double depth = static_cast<double>(deep_->size) * size_.k / extent(deep_->loop);
       return {{deep_->loop + "t", c_.j, tile_.nr, depth, false, true, deep_->loop}};
     }
-    const double depth = walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k;
-    if (order_.front() == c_.i + "t") return {{c_.i + "t", c_.i, walk_.thread_block, depth}};
-    if (gathered_ > 0) return {{c_.j + "t", c_.j, gathered_, depth, false, true}};
+    if (order_.front() == c_.i + "t") return {{c_.i + "t", c_.i, walk_.thread_block, depth()}};
+    if (gathered_ > 0) return {{c_.j + "t", c_.j, gathered_, depth(), false, true}};
     if ((!walk_.along_rows || order_.back() == c_.i + "r") && met_once())
-      return {{c_.j + "r", c_.j, tile_.nr, depth, false, order_.front() != c_.j + "t"}};
+      return {{c_.j + "r", c_.j, tile_.nr, depth(), false, order_.front() != c_.j + "t"}};
     return {};
   }
+
+  double depth() const { return walk_.k_block > 0 ? static_cast<double>(walk_.k_block) : size_.k; }
 
   // Are the loops around a panel of columns those of its own operand, so that each panel is met once?
   bool met_once() const {

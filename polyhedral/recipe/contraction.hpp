@@ -183,6 +183,14 @@ std::vector<Step> joining_steps(const Schedule& schedule, int statement, const T
 // Rows of A whose k values fill half of L2, a multiple of mr.
 std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, double k, std::int64_t mr);
 
+// Rows of a plain product that all panels of a thread pass before the next ones; 0 of others.
+double rows_passed(const ContractionSize& size, const ContractionWalk& walk);
+
+// Do rows of A, so many and of `depth` elements each, `row_bytes` apart, fall on fewer sets of L2 than hold them, so that every
+// panel of B fetches them again, faster than L3 gives them?
+bool refetches_rows(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionTile& tile, double rows, double depth,
+                    double row_bytes);
+
 // Full tiles in a nest of their own, where the reduction makes a triangle with the tile's sides: the statement of that nest,
 // which is the contraction from then on.
 int cut_triangle(GroupPlanner& planner, int statement, const Contraction& c, const ContractionTile& tile);
@@ -214,6 +222,7 @@ struct PackedNest {
   bool deep = false;       // A's windows are met in blocks of the reduction
   std::string joined;      // the loop whose iterations share vectors with j, `count` at a time; "": none
   std::int64_t count = 1;
+  double rows = 0, depth = 0;  // of A, that the panels of B pass one after the other, and so many elements of each
 };
 void pack_operands(GroupPlanner& planner, const PackedNest& nest);
 

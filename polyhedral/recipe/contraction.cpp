@@ -159,16 +159,19 @@ class ContractionPlan {
     return tile_loop(name_, loop, size, loop + suffix);
   }
 
-  //   for .., LASTt (of whole lines of C) { for LAST, jr, ir  C.tile += A B;  C = C.tile }
+  //   for .., LASTt (of whole lines of C), jt { for LAST, jr, ir  C.tile += A B;  C = C.tile }
   void order_turned() {
     const bool rows = turned_->loop == c_.i;
     const Names rest = without(without(without(c_.batch + c_.n + c_.m, c_.i), c_.j), turned_->loop);
+    const std::string lines = turned_->loop + "t", outer = best_outer(rest);
     cut(turned_->loop, turned_->size);
-    block_loop_ = turned_->loop + "t";
-    const std::string outer = best_outer(rest);
     const double blocks = std::ceil(extent(turned_->loop) / static_cast<double>(turned_->size));
     const bool first = outer.empty() || (rows && balance(blocks, planner_.threads()) >= 0.9);
-    order_ = first ? Names{block_loop_} + rest : Names{outer} + without(rest, outer) + Names{block_loop_};
+    order_ = first ? Names{lines} + rest : Names{outer} + without(rest, outer) + Names{lines};
+    if (extent(c_.j) > static_cast<double>(turned_->columns)) {
+      cut(c_.j, turned_->columns);
+      order_.push_back(c_.j + "t");
+    }
     block_loop_ = order_.back();
     order_ = order_ + (rows ? Names{} : Names{turned_->loop}) + Names{c_.j + "r", c_.i + "r"};
   }
@@ -320,22 +323,15 @@ class ContractionPlan {
     return std::to_string(tile_.mr) + " x " + std::to_string(tile_.nr) + " in registers" + block_text_;
   }
 
-  // A nest of its own comes out of the one around it at its place in the order, or before or after all others; scalars that
-  // hold the nest together are given arrays where that does not do.
   bool make_nest(const std::string& subject) {
     if (computed_here_ || statements_of(loops_around(now().tree, statement_).front()).size() == 1)
       return planner_.attempt_all(nest_steps({}), "tile", subject, description());
-    const std::string loop = loops_around(now().tree, statement_).front()->names.at(statement_);
-    for (const std::vector<Step>& expansion : expansions(now(), statement_))
-      for (const char* where : {"", "last", "first"}) {
-        std::vector<Step> apart = expansion;
-        apart.push_back(make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(loop)}}));
-        if (*where) apart.back().arguments[where] = {true};
-        if (!apply_steps(now(), apart, planner_.budget()).schedule) continue;
-        return planner_.attempt_all(nest_steps(std::move(apart)), "tile", subject, description());
-      }
-    return planner_.attempt_all(nest_steps({make_step("distribute", {{"statement", arg(name_)}, {"loop", arg(loop)}})}), "tile",
-                                subject, description());
+    std::vector<std::vector<Step>> ways = ways_apart(now(), statement_);
+    const auto works = [&](const std::vector<Step>& way) {
+      return apply_steps(now(), way, planner_.budget()).schedule.has_value();
+    };
+    const auto way = std::find_if(ways.begin(), ways.end() - 1, works);  // the last one's refusal is told
+    return planner_.attempt_all(nest_steps(std::move(*way)), "tile", subject, description());
   }
 
   std::vector<Step> nest_steps(std::vector<Step> steps) {

@@ -100,6 +100,7 @@ bool few_row_tiles(const ContractionSize& size, const ContractionTile& tile);
 struct TurnedResult {
   std::string loop;
   std::int64_t size = 0;
+  std::int64_t columns = 0;  // of j in a block
 };
 // Of a choice that is stored across; nullopt: not so.
 std::optional<TurnedResult> turned_result(const Contraction& c, const Statement& s, const Model& model,
@@ -179,6 +180,10 @@ std::string line_loop(const Contraction& c);
 // What brings `nest`, which follows the cluster around `statement`, into its loops when it computes one element from each
 // element of what the cluster computes; else empty.
 std::vector<Step> joining_steps(const Schedule& schedule, int statement, const TreePtr& nest, const TreePtr& cluster);
+
+// Steps of which one makes a nest of its own out of the one around the statement: at its place in the order, or before or after
+// all others; scalars that hold the nest together are given arrays where that does not do. The plainest last, at least one.
+std::vector<std::vector<Step>> ways_apart(const Schedule& schedule, int statement);
 
 // Rows of A whose k values fill half of L2, a multiple of mr.
 std::int64_t rows_in_cache(const CpuMachine& cpu, std::int64_t element_bytes, double k, std::int64_t mr);

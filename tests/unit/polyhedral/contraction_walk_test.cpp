@@ -62,6 +62,18 @@ TEST(ContractionWalk, BlocksDivideTheReductionWhereTheyCan) {
   EXPECT_GT(walk(two_cores(), 4, product(64, 4096, 4099)).k_block, 0);  // a prime: the block stays as it is
 }
 
+// Threads share out rows; two panels of B are a little more than L1 holds.
+TEST(ContractionWalk, RowsGoInBlocksThatTheSecondCacheHolds) {
+  const ContractionWalk blocks = walk(two_cores(), 4, product(592704, 96, 96));
+  EXPECT_FALSE(blocks.columns);
+  EXPECT_LE(blocks.thread_block * 96 * 4, 1 << 19);
+  CpuMachine cpu = two_cores();
+  cpu.caches[0].size_bytes = 48 << 10;  // they stay in L1: every row meets both at once
+  const ContractionWalk whole = walk(cpu, 4, product(592704, 96, 96));
+  EXPECT_TRUE(whole.along_rows);
+  EXPECT_GT(whole.thread_block, 200000);
+}
+
 TEST(ContractionWalk, RowsThatFallOnFewSetsOfTheSecondCacheAreFetchedAgain) {
   const ContractionTile narrow{4, 3, 8, 12, 0}, wide{8, 4, 6, 32, 0};
   const CpuMachine cpu = two_cores();

@@ -258,6 +258,11 @@ TEST(ScheduleProgram, SmallerResultsAreTurnedInsteadOfOperands) {
   const std::string rows = scheduled_on_two(einsum_of("acd,db->cba", "[96, 40, 200]", "[200, 24]"));
   EXPECT_EQ(rows.find("x.packed"), std::string::npos) << rows;
   EXPECT_LT(rows.find("for at in"), rows.find("for c in")) << rows;
+  // Blocks that L2 does not hold over all columns are cut into parts of them.
+  const std::string parts = scheduled_on_two(einsum_of("adb,cd->cba", "[96, 200, 1600]", "[24, 200]"));
+  EXPECT_EQ(parts.find("x.tile"), std::string::npos) << parts;
+  EXPECT_LT(parts.find("for at in"), parts.find("for bt in")) << parts;
+  EXPECT_NE(parts.find("allocate c.tile: f32[24, 16, "), std::string::npos) << parts;
   // As many rows as pay for turning the operand.
   EXPECT_EQ(scheduled_on_two(einsum_of("adb,cd->cba", "[96, 200, 80]", "[2000, 200]")).find("allocate c.tile: f32[2000"),
             std::string::npos);

@@ -5,6 +5,7 @@
 #include "polyhedral/copies.hpp"
 #include "polyhedral/repair.hpp"
 #include "polyhedral/replay.hpp"
+#include "polyhedral/schedule_memo.hpp"
 #include "polyhedral/transform/apply.hpp"
 #include "polyhedral/variants.hpp"
 
@@ -30,10 +31,12 @@ int rewrite_of(const Diagnostic& d, const std::vector<Step>& rewrites) {
 }
 
 // Judges one variant; false in `report` at the first refusal. The first `added` groups are not the recipe's and have no steps.
-Result<Done> judge(const Program& program, const ReaderIndex& readers, const Variant& variant, const std::string& pointer,
-                   std::size_t added, const ScheduleOptions& options, const Budget& budget, LegalReport* report) {
+Result<Done> judge(const VariantCase& c, const ReaderIndex& readers, const Variant& variant, std::size_t added,
+                   const ScheduleOptions& options, const Budget& budget, LegalReport* report) {
   if (variant.groups_hole) return Done{};
-  const Result<std::vector<NodeGroup>> groups = groups_of_recipe(program, variant.groups);
+  const Program& program = *c.program;
+  const std::string pointer = "/variants/" + std::to_string(c.index);
+  const Result<std::vector<NodeGroup>> groups = groups_of_recipe(program, variant);
   if (!groups) return groups.errors();
   for (std::size_t g = 0; g < groups->size() && report->legal; ++g) {
     const std::vector<Step>& rewrites = variant.groups[g].rewrites;
@@ -46,6 +49,8 @@ Result<Done> judge(const Program& program, const ReaderIndex& readers, const Var
     if (!schedule) return schedule.errors();
     const std::vector<Step>& steps = variant.groups[g].steps;
     const StepOutcome outcome = apply_steps(*schedule, steps, budget);
+    if (!outcome.refusal && options.memo)
+      options.memo->entries.push_back({c.index, (*groups)[g].nodes, steps, *schedule, *outcome.schedule});
     if (!outcome.refusal) continue;
     const Diagnostic& d = outcome.refusal->diagnostic;
     if (failure_of(d.code) == Failure::kInput || failure_of(d.code) == Failure::kInternal) return d;
@@ -93,11 +98,11 @@ Result<LegalReport> check_recipe(const Program& given, const Recipe& wanted, con
       guarded("conditions of variants", Budget{0, {}}, [&] { cases = cases_of(program, recipe, options.sizes); });
   if (!told) return told.errors();
   const ReaderIndex readers = readers_of(program);
+  if (options.memo) *options.memo = {&given, {}};
   LegalReport report;
   for (const VariantCase& c : cases) {
-    const std::string pointer = "/variants/" + std::to_string(c.index);
-    const Result<Done> judged = judge(*c.program, readers, recipe.variants[static_cast<std::size_t>(c.index)], pointer,
-                                      added[static_cast<std::size_t>(c.index)], options, budget, &report);
+    const std::size_t v = static_cast<std::size_t>(c.index);
+    const Result<Done> judged = judge(c, readers, recipe.variants[v], added[v], options, budget, &report);
     if (!judged) return judged.errors();
     if (!report.legal) break;
   }

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "facet/nearest.hpp"
 #include "polyhedral/copies.hpp"
 
 namespace facet {
@@ -174,43 +175,73 @@ Result<Done> name_groups(const Program& program, const std::vector<Group>& given
   return Done{};
 }
 
-}  // namespace
-
-Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const std::vector<Group>& groups) {
-  const std::vector<std::string> names = node_names(program);
+// The nodes by the names that a recipe's "ops" call them.
+std::map<std::string, int> nodes_by_op(const Program& program) {
   std::map<std::string, int> node_of, writers;
   for (std::size_t n = 0; n < program.nodes.size(); ++n)
     if (is_copy(program.nodes[n])) node_of[copy_op(program.nodes[n])] = static_cast<int>(n);
   for (std::size_t n = 0; n < program.nodes.size(); ++n)
     for (const std::string& t : is_copy(program.nodes[n]) ? std::vector<std::string>{} : results_of(program.nodes[n]))
       node_of[numbered(t, writers[t]++)] = static_cast<int>(n);
+  return node_of;
+}
+
+// Where a group names the node.
+Place place_of_node(const Group& group, const std::map<std::string, int>& node_of, int node) {
+  for (std::size_t i = 0; i < group.ops.size(); ++i)
+    if (node_of.at(group.ops[i]) == node) return place_of(group, i);
+  return group.place;
+}
+
+// Does every node stand in a group, and none before one whose result it reads?
+Result<Done> check_order(const Program& program, const Variant& variant, const std::map<std::string, int>& node_of,
+                         const std::map<int, int>& placed) {
+  const std::vector<std::string> names = node_names(program);
+  std::map<std::string, int> writer;  // tensor -> group of its last writer so far in program order
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+    const Node& node = program.nodes[n];
+    const auto it = placed.find(static_cast<int>(n));
+    if (it == placed.end())
+      return diagnose(Code::kBadGroups, variant.place, {"'" + names[n] + "' is in no group"},
+                      {"add \"" + names[n] + "\" to the \"ops\" of a group, or a group {\"ops\": [\"" + names[n] + "\"]}"});
+    const Group& group = variant.groups[static_cast<std::size_t>(it->second)];
+    for (const std::vector<std::string>* reads : {&node.in, &node.inout})
+      for (const std::string& t : *reads)
+        if (const auto w = writer.find(t); w != writer.end() && w->second > it->second)
+          return diagnose(Code::kBadGroups, place_of_node(group, node_of, static_cast<int>(n)),
+                          {"'" + names[n] + "' runs before '" + t + "', which it reads"},
+                          {"groups run in the order of the list: write the group of '" + t + "' before this one"});
+    for (const std::string& t : results_of(node)) writer[t] = it->second;
+  }
+  return Done{};
+}
+
+}  // namespace
+
+Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const Variant& variant) {
+  const std::vector<Group>& groups = variant.groups;
+  const std::map<std::string, int> node_of = nodes_by_op(program);
   std::vector<NodeGroup> list;
   std::map<int, int> placed;  // node -> group
   for (std::size_t g = 0; g < groups.size(); ++g) {
     NodeGroup made{groups[g].name, {}};
-    for (const std::string& op : groups[g].ops) {
+    for (std::size_t i = 0; i < groups[g].ops.size(); ++i) {
+      const std::string& op = groups[g].ops[i];
       const auto it = node_of.find(op);
-      if (it == node_of.end()) return diagnose(Code::kBadGroups, groups[g].place, {"no operator defines '" + op + "'"});
+      if (it == node_of.end())
+        return diagnose(Code::kBadGroups, place_of(groups[g], i), {"no operator defines '" + op + "'"},
+                        did_you_mean(op, node_names(program)));
       if (placed.count(it->second) && placed[it->second] != static_cast<int>(g))
-        return diagnose(Code::kBadGroups, groups[g].place, {"'" + op + "' is in two groups"});
+        return diagnose(Code::kBadGroups, place_of(groups[g], i), {"'" + op + "' is in two groups"},
+                        {"leave it out here, or in the group before"});
       if (placed.emplace(it->second, static_cast<int>(g)).second) made.nodes.push_back(it->second);
     }
     if (made.nodes.empty()) return diagnose(Code::kEmptyList, groups[g].place, {"\"ops\" of a group"});
     std::sort(made.nodes.begin(), made.nodes.end());
     list.push_back(std::move(made));
   }
-  std::map<std::string, int> writer;  // tensor -> group of its last writer so far in program order
-  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
-    const Node& node = program.nodes[n];
-    const auto it = placed.find(static_cast<int>(n));
-    if (it == placed.end()) return diagnose(Code::kBadGroups, {}, {"'" + names[n] + "' is in no group"});
-    for (const std::vector<std::string>* reads : {&node.in, &node.inout})
-      for (const std::string& t : *reads)
-        if (const auto w = writer.find(t); w != writer.end() && w->second > it->second)
-          return diagnose(Code::kBadGroups, groups[static_cast<std::size_t>(it->second)].place,
-                          {"'" + names[n] + "' runs before '" + t + "', which it reads"});
-    for (const std::string& t : results_of(node)) writer[t] = it->second;
-  }
+  const Result<Done> ordered = check_order(program, variant, node_of, placed);
+  if (!ordered) return ordered.errors();
   const Result<Done> named = name_groups(program, groups, &list);
   if (!named) return named.errors();
   return list;

@@ -18,9 +18,9 @@ struct NodeGroup {
 // group stays small; every decision goes to the ledger.
 std::vector<NodeGroup> partition(const Program& program, const ScheduleOptions& options, Ledger& ledger);
 
-// The groups a recipe names: "ops" are the tensors the nodes define (node_names). An error names what is missing, unknown or
-// out of order.
-Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const std::vector<Group>& groups);
+// The groups a recipe's variant names: "ops" are the tensors the nodes define (node_names). An error names what is missing,
+// unknown or out of order, and where.
+Result<std::vector<NodeGroup>> groups_of_recipe(const Program& program, const Variant& variant);
 
 // The first tensor that a node defines or updates.
 std::string node_tensor(const Node& node);

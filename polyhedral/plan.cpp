@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "facet/nearest.hpp"
 #include "polyhedral/analyse.hpp"
 #include "polyhedral/copies.hpp"
 #include "polyhedral/recipe/gpu_tiles.hpp"
@@ -98,6 +99,16 @@ Result<std::vector<Step>> completed(const Group& group, const Program& program, 
   return complete_steps(*schedule, group.steps, options, share, plan_group, ledger);
 }
 
+// A group whose time ended has the steps that were decided by then: told once, whoever noticed.
+void tell_end_of_time(const std::string& group, const Budget& share, std::size_t first, Ledger& ledger) {
+  const std::string subject = "group " + group;
+  const bool told = std::any_of(ledger.begin() + static_cast<std::ptrdiff_t>(first), ledger.end(),
+                                [&](const LedgerEntry& e) { return e.kind == "budget" && e.subject == subject; });
+  if (share.expired() && !told)
+    ledger.push_back(
+        {"budget", subject, false, "the time for it ended: what was not decided by then stays as it was", group, 0});
+}
+
 // Completes the holes of one variant.
 Result<Done> complete(Variant& v, int index, const Program& program, const ReaderIndex& readers, const ScheduleOptions& options,
                       const Budget& budget, Ledger& ledger) {
@@ -113,7 +124,7 @@ Result<Done> complete(Variant& v, int index, const Program& program, const Reade
     }
     v.groups_hole = false;
   } else {
-    Result<std::vector<NodeGroup>> given = groups_of_recipe(program, v.groups);
+    Result<std::vector<NodeGroup>> given = groups_of_recipe(program, v);
     if (!given) return given.errors();
     groups = std::move(*given);
     for (std::size_t g = 0; g < groups.size(); ++g) v.groups[g].name = groups[g].name;
@@ -125,6 +136,7 @@ Result<Done> complete(Variant& v, int index, const Program& program, const Reade
     if (!group.steps_hole && !open) continue;
     // Each group may use its share of what is left, so that an expensive one cannot starve the rest.
     const Budget share = budget.part(2.0 / static_cast<double>(groups.size() - g + 1));
+    const std::size_t first = ledger.size();
     if (group.steps_hole && group.rewrites.empty()) {
       const Result<Schedule> plain = lower_group(program, readers, groups[g]);
       if (!plain) return plain.errors();
@@ -138,7 +150,37 @@ Result<Done> complete(Variant& v, int index, const Program& program, const Reade
              : steps_of(program, readers, groups[g], index, group.rewrites, options, share, ledger);
     if (!steps) return steps.errors();
     group.steps = std::move(*steps);
+    tell_end_of_time(groups[g].name, share, first, ledger);
   }
+  return Done{};
+}
+
+// Memory is planned for the groups as they run, one variant after the other: an order that a recipe names says the same, of
+// all or of some of them, or it is refused.
+Result<Done> complete_memory_order(Recipe* recipe) {
+  std::vector<std::string> running;
+  for (const Variant& v : recipe->variants)
+    for (const Group& g : v.groups)
+      if (std::count(running.begin(), running.end(), g.name) == 0) running.push_back(g.name);
+  std::string all;
+  for (const std::string& name : running) all += (all.empty() ? "" : ", ") + name;
+  auto next = running.begin();
+  for (std::size_t i = 0; i < recipe->memory_order.size(); ++i) {
+    const std::string& name = recipe->memory_order[i];
+    const auto at = std::find(next, running.end(), name);
+    if (at != running.end()) {
+      next = at + 1;
+      continue;
+    }
+    const bool known = std::count(running.begin(), running.end(), name) > 0;
+    std::vector<std::string> notes = known ? std::vector<std::string>{} : did_you_mean(name, running);
+    notes.push_back("leave \"order\" out, or write the groups as they run: " + all);
+    return diagnose(Code::kBadMemoryOrder, i < recipe->order_places.size() ? recipe->order_places[i] : recipe->place,
+                    {known ? "'" + name + "' does not run after '" + recipe->memory_order[i - 1] + "'"
+                           : "no group is called '" + name + "'"},
+                    std::move(notes));
+  }
+  recipe->memory_order = std::move(running);
   return Done{};
 }
 
@@ -162,7 +204,6 @@ Result<Recipe> plan(const Program& given, const Recipe& partial, const ScheduleO
       guarded("conditions of variants", Budget{0, {}}, [&] { cases = cases_of(program, recipe, options.sizes); });
   if (!told) return told.errors();
   const ReaderIndex readers = readers_of(program);
-  recipe.memory_order.clear();
   for (std::size_t v = 0; v < recipe.variants.size(); ++v) {
     if (!cases[v].never.empty())
       ledger.push_back({"variant", variant_name(recipe, v), false, "never taken: " + cases[v].never, "", 0});
@@ -174,10 +215,9 @@ Result<Recipe> plan(const Program& given, const Recipe& partial, const ScheduleO
     if (!done) return done.errors();
     if (recipe.variants.size() > 1)
       for (std::size_t e = first; e < ledger.size(); ++e) ledger[e].group = variant_name(recipe, v) + ", " + ledger[e].group;
-    for (const Group& g : recipe.variants[v].groups)
-      if (std::count(recipe.memory_order.begin(), recipe.memory_order.end(), g.name) == 0)
-        recipe.memory_order.push_back(g.name);
   }
+  const Result<Done> ordered = complete_memory_order(&recipe);
+  if (!ordered) return ordered.errors();
   return recipe;
 }
 

@@ -30,8 +30,9 @@ Result<std::vector<PredictedKernel>> predict_program(const Program& given, const
   if (!c) return std::vector<PredictedKernel>{};
   const Budget budget = budget_of(options);
   const ReaderIndex readers = readers_of(program);
-  const std::vector<Group>& groups = recipe.variants[static_cast<std::size_t>(c->index)].groups;
-  const Result<std::vector<NodeGroup>> nodes = groups_of_recipe(program, groups);
+  const Variant& variant = recipe.variants[static_cast<std::size_t>(c->index)];
+  const std::vector<Group>& groups = variant.groups;
+  const Result<std::vector<NodeGroup>> nodes = groups_of_recipe(program, variant);
   if (!nodes) return nodes.errors();
   std::vector<PredictedKernel> kernels;
   for (std::size_t g = 0; g < nodes->size(); ++g) {

@@ -50,6 +50,7 @@ struct Schedule {
   std::vector<std::string> streamed;                        // arrays stored past the caches
   Dependences lost;                                         // flows whose value a step has left behind: not legal
   int next_loop = 0;
+  int taken = 0;  // steps so far
 
   const Statement& statement(int s) const;
   int statement_count() const;

@@ -85,7 +85,7 @@ class ProgramScheduler {
  private:
   Result<Done> variant(const VariantCase& c) {
     const Variant& v = recipe_.variants[static_cast<std::size_t>(c.index)];
-    const Result<std::vector<NodeGroup>> groups = groups_of_recipe(program_, v.groups);
+    const Result<std::vector<NodeGroup>> groups = groups_of_recipe(program_, v);
     if (!groups) return groups.errors();
     if (several_) {
       const std::string head = "variant " + std::to_string(c.index) + (v.when.empty() ? "" : " when " + v.when) + "\n";
@@ -162,6 +162,8 @@ class ProgramScheduler {
     const std::string suffix = several_ ? "_v" + std::to_string(c.index) : "";
     Kernel kernel;
     kernel.name = nodes.name + suffix;
+    kernel.variant = c.index;
+    kernel.group = nodes.name;
     kernel.ops = group.ops;
     kernel.when = several_ ? c.when : nullptr;
     const Node& first = program_.nodes[static_cast<std::size_t>(nodes.nodes[0])];

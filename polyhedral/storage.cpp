@@ -185,8 +185,9 @@ bool has_strays(const Schedule& schedule, const StorageMap& m) {
   const std::vector<int> all = statements_of(schedule.tree);
   if (std::none_of(all.begin(), all.end(), [&](int s) { return outside(s) && schedule.statement(s).touches(m.array); }))
     return false;
-  return std::none_of(schedule.dependences->begin(), schedule.dependences->end(),
-                      [&](const Dependence& d) { return d.array == m.array && outside(d.source) != outside(d.sink); });
+  return std::none_of(schedule.dependences->begin(), schedule.dependences->end(), [&](const Dependence& d) {
+    return d.kind == DependenceKind::kFlow && d.array == m.array && outside(d.source) != outside(d.sink);
+  });
 }
 
 }  // namespace

@@ -319,7 +319,7 @@ Result<std::vector<Trial>> trials_of(const Program& given, const Recipe& wanted,
   for (const VariantCase& c : cases) {
     const std::size_t v = static_cast<std::size_t>(c.index);
     if (recipe.variants[v].groups_hole || !c.never.empty()) continue;
-    const Result<std::vector<NodeGroup>> groups = groups_of_recipe(*c.program, recipe.variants[v].groups);
+    const Result<std::vector<NodeGroup>> groups = groups_of_recipe(*c.program, recipe.variants[v]);
     if (!groups) return groups.errors();
     for (std::size_t g = added[v]; g < groups->size(); ++g) {
       auto state = std::make_unique<Trial::State>();

@@ -31,8 +31,9 @@ LoopList plain_loops(const LoopList& body, bool mapped_too, passes::Context& con
     const For* f = as<For>(inner);
     if (f && (f->kind == LoopKind::kVector || f->kind == LoopKind::kParallel || (f->kind == LoopKind::kMapped && mapped_too))) {
       if (f->kind != LoopKind::kMapped)
-        context.note("map", f->iterator, false,
-                     "a GPU has no vector lanes or processor threads: serial; map_gpu gives it threads");
+        context.note("map", *f, false, "a GPU has no vector lanes or processor threads: serial; map_gpu gives it threads");
+      if (f->kind == LoopKind::kMapped && !context.is_obeyed(*f))
+        context.note("map", *f, false, "its nest has no place for it on the GPU: serial");
       For plain = *f;
       plain.kind = LoopKind::kSerial;
       plain.width = 0;
@@ -264,6 +265,12 @@ class ProgramMapper {
     for (const For& f : chain.loops) loops += (loops.empty() ? "" : ", ") + f.iterator;
     const std::string subject = (loops.empty() ? "the nest" : loops) + " of " + results_of(piece.nest);
     const auto note = [&](bool done, const std::string& reason) { context_.passes.note("map", subject, done, reason); };
+    const auto obey = [&](const LoopList& nest) {
+      for (const For& f : chain.loops) context_.passes.obey(f);
+      passes::walk_nodes(nest, [&](const LoopPtr& n) {
+        if (const For* f = as<For>(n); f && f->kind == LoopKind::kMapped) context_.passes.obey(*f);
+      });
+    };
     const auto with_values = [&](LoopList body) {
       body.insert(body.begin(), piece.values.begin(), piece.values.end());
       return body;
@@ -272,6 +279,7 @@ class ProgramMapper {
       std::optional<LoopList> tiles = gpu::map_tiles(chain, context_);
       note(tiles.has_value(),
            tiles ? "tiles of points a block, several points a thread" : "no staged tiles: it is no product any more");
+      if (tiles) obey(chain.body);
       if (tiles) return with_values(std::move(*tiles));
     }
     if (gpu::holds(chain.body, gpu::in_block)) {
@@ -283,12 +291,18 @@ class ProgramMapper {
                              : shared        ? "columns: the threads of a block share each point's reduction"
                              : loops.empty() ? "no loop on the grid: one block"
                                              : "one block an iteration");
+      if (body) obey(chain.body);
       if (body) return with_values(std::move(*body));
+      passes::walk_nodes(chain.body, [&](const LoopPtr& n) {
+        if (const For* f = as<For>(n); f && gpu::in_block(*f) && f->asked_by >= 0)
+          context_.passes.note("map", *f, false, "a local array of the nest does not fit shared memory");
+      });
     }
     if (chain.loops.empty()) {
       note(true, "one thread: no loop of it is mapped");
       return with_values({gpu::agent_loop(LoopKind::kThreadX, context_.passes.names.fresh("t"), idx(1), {piece.nest})});
     }
+    obey({});
     note(true, gpu::in_block(chain.loops.back()) ? "one or several points a thread" : "one thread a block");
     // Not before: contracted, a reduction is no fact any more that rows could use.
     gpu::Chain contracted = chain;

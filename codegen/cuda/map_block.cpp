@@ -338,7 +338,23 @@ class BlockMapper {
     for (const LoopPtr& n : part_of_warp(f, warp(), with_warp(body, of_warps_, warp()))) out->push_back(n);
   }
 
+  // A nest of loops without a place, a part that `compute_at` made for instance, is somebody's whole work: who does it, and how
+  // the block would share it.
+  void tell_unshared(const LoopPtr& n, bool by_all) const {
+    const For* loop = as<For>(n);
+    std::string statement;
+    passes::walk_nodes({n}, [&](const LoopPtr& m) {
+      if (const Store* s = as<Store>(m); s && statement.empty()) statement = s->statement;
+    });
+    if (!loop || statement.empty() || threads_ == 1) return;
+    context_.passes.note("map", loop->iterator + " of " + statement, false,
+                         (by_all ? "every thread of the block computes all of it" : "one thread of the block does all of it") +
+                             std::string(": map_gpu with \"statement\": \"") + statement +
+                             "\" and loops of it in \"block\" shares it");
+  }
+
   void scalar(const LoopPtr& n, LoopList* out) {
+    tell_unshared(n, locals_.by_all(n));
     if (locals_.by_all(n)) {
       const std::vector<Touch> touches = touches_of(n, kEvery);
       separate(touches, out);

@@ -100,7 +100,7 @@ LoopList without_grid(const LoopList& body, MapContext& context) {
     LoopPtr inner = passes::rebuild(
         n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return without_grid(b, context); });
     if (const For* f = as<For>(inner); f && on_grid(*f)) {
-      context.passes.note("map", f->iterator, false, "its bounds are not those of a grid: serial");
+      context.passes.note("map", *f, false, "its bounds are not those of a grid: serial");
       For plain = *f;
       plain.kind = LoopKind::kSerial;
       plain.gpu = GpuPlace{};

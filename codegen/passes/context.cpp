@@ -12,6 +12,14 @@ std::string to_text(const PassLog& log) {
   return text;
 }
 
+std::vector<PassNote> dropped(const PassLog& log) {
+  std::vector<PassNote> list;
+  std::set<std::tuple<std::string, int, std::string>> told = log.obeyed;
+  for (const PassNote& n : log.notes)
+    if (!n.done && n.asked_by >= 0 && told.insert({n.kernel, n.asked_by, n.asked_of}).second) list.push_back(n);
+  return list;
+}
+
 }  // namespace facet
 
 namespace facet::passes {
@@ -31,6 +39,27 @@ bool Context::allows_contraction(DType type) const {
 
 void Context::note(const std::string& pass, const std::string& loop, bool done, const std::string& reason) {
   if (log) log->notes.push_back({kernel, pass, loop, done, reason});
+}
+
+namespace {
+
+// A step that marks one loop is obeyed where a piece of it, of a tile or of what was split later, has the form; a step that
+// maps several where each is.
+std::string asked_of(const For& loop) { return loop.kind == LoopKind::kMapped ? loop.statement_loops : ""; }
+
+}  // namespace
+
+void Context::note(const std::string& pass, const For& loop, bool done, const std::string& reason) {
+  if (log) log->notes.push_back({kernel, pass, loop.iterator, done, reason, loop.asked_by, asked_of(loop)});
+  if (done) obey(loop);
+}
+
+void Context::obey(const For& loop) {
+  if (log && loop.asked_by >= 0) log->obeyed.insert({kernel, loop.asked_by, asked_of(loop)});
+}
+
+bool Context::is_obeyed(const For& loop) const {
+  return !log || loop.asked_by < 0 || log->obeyed.count({kernel, loop.asked_by, asked_of(loop)}) > 0;
 }
 
 Context make_context(const LoopProgram& program, const CpuMachine& machine, PassLog* log) {

@@ -25,6 +25,10 @@ struct Context {
   bool allows_reassociation(DType type) const;  // strict policy forbids it for floats
   bool allows_contraction(DType type) const;    // a*b + c in one rounding
   void note(const std::string& pass, const std::string& loop, bool done, const std::string& reason);
+  // Of a loop that a step may have asked for.
+  void note(const std::string& pass, const For& loop, bool done, const std::string& reason);
+  void obey(const For& loop);             // without a note
+  bool is_obeyed(const For& loop) const;  // or no step has asked
 };
 
 Context make_context(const LoopProgram& program, const CpuMachine& machine, PassLog* log);

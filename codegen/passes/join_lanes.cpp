@@ -132,7 +132,7 @@ class JoinLanes {
       for (const std::string& name : names.value_or(std::set<std::string>{}))
         if (const auto [at, fresh] = buffers_.emplace(name, *row); !fresh && at->second != *row) names.reset();
       joints_[outer->iterator] = names.has_value();
-      context_.note("lanes", outer->iterator, names.has_value(),
+      context_.note("lanes", *outer, names.has_value(),
                     names ? "one with " + inner->iterator : "rows do not follow each other: unrolled");
     });
   }
@@ -151,6 +151,7 @@ class JoinLanes {
       if (!joints_.at(outer->iterator)) {
         made.kind = LoopKind::kUnroll;
         made.width = 0;
+        made.asked_by = -1;
         out.push_back(make_loop(std::move(made)));
         continue;
       }

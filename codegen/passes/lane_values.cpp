@@ -148,7 +148,7 @@ ExprPtr Lanes::expression(const ExprPtr& e, const Place& place) {
     case Op::kSplat:
     case Op::kIota:
     case Op::kLaneReduce:
-    case Op::kExtract: refuse("its body holds " + to_text(e) + " already"); return e;
+    case Op::kExtract: refuse("a loop inside it runs in vectors already"); return e;
     default: break;
   }
   Expr copy = *e;

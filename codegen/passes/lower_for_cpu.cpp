@@ -14,7 +14,7 @@ LoopList without_gpu_places(const LoopList& body, passes::Context& context) {
     LoopPtr inner = passes::rebuild(
         n, [](const ExprPtr& e) { return e; }, [&](const LoopList& b) { return without_gpu_places(b, context); });
     if (const For* f = passes::as<For>(inner); f && f->kind == LoopKind::kMapped) {
-      context.note("map", f->iterator, false, "map_gpu is for the target cuda: serial");
+      context.note("map", *f, false, "map_gpu is for the target cuda: serial");
       For plain = *f;
       plain.kind = LoopKind::kSerial;
       plain.gpu = GpuPlace{};
@@ -25,12 +25,37 @@ LoopList without_gpu_places(const LoopList& body, passes::Context& context) {
   return out;
 }
 
+// Threads share the iterations of the outermost loop that asks for them; scanning has made a plain loop of one whose iterations
+// were to update copies inside another marked loop.
+LoopList with_threads_once(const LoopList& body, const For* around, passes::Context& context) {
+  LoopList out;
+  for (const LoopPtr& n : body) {
+    const For* f = passes::as<For>(n);
+    const bool parallel = f && f->kind == LoopKind::kParallel;
+    LoopPtr inner = passes::rebuild(
+        n, [](const ExprPtr& e) { return e; },
+        [&](const LoopList& b) { return with_threads_once(b, parallel && !around ? f : around, context); });
+    if (parallel && around) {
+      context.note("threads", *f, false,
+                   "its iterations are those of one thread: loop '" + around->iterator + "' around it runs on them");
+      For plain = *passes::as<For>(inner);
+      plain.kind = LoopKind::kSerial;
+      plain.collapse = 1;
+      inner = make_loop(std::move(plain));
+    }
+    if (f && f->kind == LoopKind::kSerial && f->asked_by >= 0)
+      context.note("threads", *f, false, "a loop around it is marked already, so no threads would share its updates");
+    out.push_back(inner);
+  }
+  return out;
+}
+
 LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   using namespace passes;
   // Quotient and remainder of one position are one subscript.
   JoinedRows rows;
   const LoopList places = atomic_within(scanned, [](const For& f) { return f.kind == LoopKind::kParallel; });
-  LoopList body = join_rows(without_gpu_places(places, context), context, &rows);
+  LoopList body = join_rows(with_threads_once(without_gpu_places(places, context), nullptr, context), context, &rows);
   // Index arithmetic is linear forms; guards and bounds that cannot matter are
   // gone. Later tests rely on it.
   body = simplify(body, context);

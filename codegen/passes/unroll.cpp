@@ -183,6 +183,7 @@ LoopList copies_of(const For& f, const ExprPtr& from, std::int64_t count, const 
   for (std::int64_t c = 0; c < count; ++c) copies.push_back(substitute(f.body, f.iterator, idx_add(from, idx(c * f.step))));
   if (has_loop && !jam)
     context.note("jam", f.iterator, false, "iterations are not provably independent; copies follow each other");
+  context.obey(f);
   return side_by_side(std::move(copies), jam, context);
 }
 
@@ -220,22 +221,28 @@ LoopList side_by_side(std::vector<LoopList> copies, bool jam, Context& context) 
 LoopList unroll(const For& f, const Facts& facts, Context& context) {
   const Linear extent = difference(f.upper, f.lower);
   if (extent.is_constant() && f.step == 1 && (f.width == 0 || f.width >= extent.constant)) {
-    if (extent.constant <= 0) return {};
+    if (extent.constant <= 0) {
+      context.obey(f);
+      return {};
+    }
     if (extent.constant > kMaxCopies) {
-      context.note("unroll", f.iterator, false,
-                   std::to_string(extent.constant) + " copies are more than " + std::to_string(kMaxCopies));
+      context.note("unroll", f, false, std::to_string(extent.constant) + " copies are more than " + std::to_string(kMaxCopies));
       return {plain(f)};
     }
     if (statements_in(f.body) * extent.constant > kMaxStatements) {
-      context.note("unroll", f.iterator, false, "more than " + std::to_string(kMaxStatements) + " statements");
+      context.note("unroll", f, false, "more than " + std::to_string(kMaxStatements) + " statements");
       return {plain(f)};
     }
     return copies_of(f, f.lower, extent.constant, facts, context);
   }
-  if (f.width == 1) return {plain(f)};  // one copy
+  if (f.width == 1) {  // one copy
+    context.obey(f);
+    return {plain(f)};
+  }
   if (f.step != 1 || f.width < 1 || f.width > kMaxCopies) {
-    context.note("unroll", f.iterator, false,
-                 "its extent " + to_text(idx_sub(f.upper, f.lower)) + " is not constant; a plain loop");
+    context.note("unroll", f, false,
+                 f.step != 1 ? "it runs in steps of " + std::to_string(f.step)
+                             : "its extent " + to_text(idx_sub(f.upper, f.lower)) + " is not constant");
     return {plain(f)};
   }
   // By a factor: whole groups, then the rest one by one.

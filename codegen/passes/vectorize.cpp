@@ -61,7 +61,7 @@ class Vectorization {
 
   // Empty: refused, see refusal().
   std::optional<LoopList> run() {
-    if (loop_.step != 1) return refuse("step " + std::to_string(loop_.step));
+    if (loop_.step != 1) return refuse("it runs in steps of " + std::to_string(loop_.step));
     if (width_ < 2) return refuse("vectors of one lane");
     const Linear extent = difference(loop_.upper, loop_.lower);
     if (extent.is_constant() && extent.constant <= kMaxVectors * width_) return constant(extent.constant);
@@ -360,10 +360,10 @@ LoopList vectorize(const For& f, const Facts& facts, Context& context, std::int6
   Vectorization v(f, facts, context, copies);
   const std::optional<LoopList> vectors = v.run();
   if (vectors) {
-    context.note("vectorize", f.iterator, true, "vectors of " + std::to_string(v.width()));
+    context.note("vectorize", f, true, "vectors of " + std::to_string(v.width()));
     return *vectors;
   }
-  context.note("vectorize", f.iterator, false, v.refusal());
+  context.note("vectorize", f, false, v.refusal());
   For plain = f;
   plain.kind = LoopKind::kSerial;
   plain.width = 0;

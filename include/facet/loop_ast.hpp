@@ -107,6 +107,7 @@ struct For {
   LoopList body;
   std::string comment;          // schedule band, e.g. "tile of i, 64"
   std::string statement_loops;  // "h0.it h1.it": which named loops this is
+  int asked_by = -1;            // position of the group's step that asked for `kind`; -1: none did
 };
 
 struct If {
@@ -207,6 +208,8 @@ struct Kernel {
   ExprPtr when;                                             // kBool of symbols: the sizes it runs for; null: all
   ExprPtr flops;                                            // kI64 expressions of symbols; null unknown
   ExprPtr bytes;                                            // least bytes moved: inputs once, outputs once
+  int variant = 0;                                          // of the recipe, and its group there
+  std::string group;
 };
 
 // A whole program as loop trees: what a code generator prints.

@@ -41,12 +41,16 @@ bool holds_hole(const Argument& a);
 struct Group {
   std::string name;
   std::vector<std::string> ops;  // tensors defined by the group's nodes, in order
+  std::vector<Place> op_places;  // as far as a file has them
   bool rewrites_hole = false;
   std::vector<Step> rewrites;
   bool steps_hole = true;  // missing or "?": complete; false with no steps: original order, no vectors, no threads
   std::vector<Step> steps;
   Place place;
 };
+
+// Where the op stands; the group's place when no file has it.
+Place place_of(const Group& group, std::size_t op);
 
 struct Variant {
   std::string when;   // affine condition on symbols, "" is always
@@ -62,9 +66,11 @@ struct Recipe {
   std::string target;        // "" when it is left open
   std::vector<Step> graph;
   bool variants_hole = true;
-  std::vector<Variant> variants;  // tried in order: the first whose condition holds for the sizes is taken
-  std::vector<std::string> memory_order;
+  std::vector<Variant> variants;          // tried in order: the first whose condition holds for the sizes is taken
+  std::vector<std::string> memory_order;  // groups as they run: what does not live at the same time shares memory
+  std::vector<Place> order_places;        // as far as a file has them
   std::string arena = "auto";
+  Place place, hash_place, target_place;
 };
 
 }  // namespace facet

@@ -34,6 +34,7 @@ class Builder {
     const isl::ast_node root = isl::ast_build::from_context(schedule_.scop->context).node_from(order);
     ScannedKernel kernel;
     atomic_ = atomic_updates();
+    apart_ = loops_apart();
     kernel.body = walk_node(root);
     kernel.part_buffers = part_buffers_;
     kernel.body = allocate_storage(schedule_, kernel.body, loop_ids_);
@@ -129,6 +130,7 @@ class Builder {
     made.width = loop.mark.width;
     made.collapse = collapsed(loop, made);
     made.gpu = loop.mark.gpu;
+    made.asked_by = loop.mark.step;
     made.comment = loop.comment;
     for (const auto& [s, name] : loop.names)
       made.statement_loops += (made.statement_loops.empty() ? "" : " ") + schedule_.statement(s).name + "." + name;
@@ -254,8 +256,9 @@ class Builder {
   }
 
   // The value of a loop around, outside of any statement: of one that isl removed, because it runs once in the loops around it,
-  // what it has beyond one of these; null where that is no number.
+  // what it has beyond one of these; null where that is no number, or another one for each statement.
   ExprPtr outer_value(const Tree& loop, int s) const {
+    if (apart_.count(loop.id) > 0) return nullptr;
     if (const auto it = loop_values_.find(loop.id); it != loop_values_.end()) return it->second;
     const isl::set& domain = schedule_.statement(s).domain;
     const isl::pw_aff& member = loop.member.at(s);
@@ -269,9 +272,48 @@ class Builder {
     return nullptr;
   }
 
-  // The loop's iterator; of a loop that isl removed because it runs once, its value.
+  // Do the statements' values of the loop lie apart in one iteration of the loops around, as 0, 2, 4, .. and 1, 3, 5, ..? isl
+  // may then scan them as one loop that walks the values of one statement only.
+  bool are_apart(const Tree& loop) const {
+    std::optional<isl::map> all;  // { [o] -> [v] }
+    isl::val widest = isl::val::one(isl_context());
+    const auto step = [](const isl::map& values) { return values.reverse().apply_range(values).deltas().stride(0); };
+    for (const auto& [s, member] : loop.member) {
+      const isl::set& domain = schedule_.statement(s).domain;
+      std::vector<isl::pw_aff> outer;
+      for (const TreePtr& l : loops_around(schedule_.tree, s)) {
+        if (l->id == loop.id) break;
+        outer.push_back(l->member.at(s));
+      }
+      const isl::map own = map_to_values(domain, outer).reverse().apply_range(map_to_values(domain, {member}));
+      if (own.is_empty()) continue;
+      if (const isl::val lies = step(own); lies.gt(widest)) widest = lies;
+      all = all ? all->unite(own) : own;
+    }
+    return all && widest.gt(isl::val::one(isl_context())) && step(*all).lt(widest);
+  }
+
+  // Of the loops whose values say where parts of arrays lie.
+  std::set<int> loops_apart() const {
+    std::set<int> asked, apart;
+    const auto ask_around = [&](const Tree& at) {
+      for (const TreePtr& l : loops_around(schedule_.tree, at.member.begin()->first)) {
+        if (l->member.size() > 1 && asked.insert(l->id).second && are_apart(*l)) apart.insert(l->id);
+        if (l->id == at.id) break;
+      }
+    };
+    for (const StorageMap& m : schedule_.storage)
+      if (const TreePtr at = m.at >= 0 ? find_loop(schedule_.tree, m.at) : nullptr) ask_around(*at);
+    for_each_loop(schedule_.tree, [&](const Tree& l) {
+      if (l.mark.updates == SharedUpdates::kParts) ask_around(l);
+    });
+    return apart;
+  }
+
+  // The value for an instance of the statement: the loop's iterator; of a loop that isl removed because it runs once, or that
+  // walks other statements' values, the instance's own.
   ExprPtr loop_value(const Tree& loop, int s) const {
-    if (const auto it = loop_values_.find(loop.id); it != loop_values_.end()) return it->second;
+    if (const auto it = loop_values_.find(loop.id); it != loop_values_.end() && apart_.count(loop.id) == 0) return it->second;
     const isl::pw_aff& member = loop.member.at(s);
     const auto [low, high] = value_range(member, schedule_.statement(s).domain, {});
     if (low == high) return idx(low);
@@ -329,6 +371,7 @@ class Builder {
   LoopIds loop_ids_;                                       // the tree loop of each `for` made
   std::set<std::string> used_names_;
   std::set<int> atomic_;
+  std::set<int> apart_;              // loops whose statements' values lie apart
   std::vector<CopiedArray> parts_;   // of the parallel loop being walked; empty: no copies
   std::string part_;                 // its iterator over pieces
   std::vector<ExprPtr> part_outer_;  // the values of the loops around it

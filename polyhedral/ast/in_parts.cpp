@@ -109,6 +109,7 @@ For piece_of(For whole, const std::string& part, std::int64_t parts) {
   const ExprPtr trips = idx_floordiv(idx_add(idx_sub(whole.upper, whole.lower), idx(whole.step - 1)), whole.step);
   const ExprPtr length = idx_mul(idx_floordiv(idx_add(trips, idx(parts - 1)), parts), idx(whole.step));
   whole.kind = LoopKind::kSerial;
+  whole.asked_by = -1;  // the loop over the pieces is what was asked for
   const ExprPtr first = idx_add(whole.lower, idx_mul(length, index(part)));
   whole.upper = idx_min(whole.upper, idx_add(first, length));
   whole.lower = first;
@@ -125,6 +126,7 @@ PartLoop in_parts(const PartRequest& request, For whole) {
   pieces.upper = idx(parts);
   For combine = pieces;
   pieces.kind = LoopKind::kParallel;
+  pieces.asked_by = whole.asked_by;
   pieces.comment = "pieces of " + whole.iterator + ", each updates a copy of its own";
   combine.comment = "the copies, in the order of the pieces";
   PartLoop made;

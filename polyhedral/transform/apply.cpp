@@ -42,6 +42,35 @@ std::optional<std::string> broken_collapse(const Schedule& schedule) {
   return found;
 }
 
+// Who touches a contracted array outside the loop that its parts belong to, though no value goes in or out (legality would have
+// said so): there is no place for what it does.
+std::optional<Diagnostic> outside_of_parts(const Schedule& schedule, const Step& step) {
+  for (const StorageMap& m : schedule.storage) {
+    const TreePtr at = m.at >= 0 ? find_loop(schedule.tree, m.at) : nullptr;
+    if (m.kind != StorageMap::Kind::kContract || m.sizes.empty() || !at) continue;
+    for (const int s : statements_of(schedule.tree)) {
+      if (contains(at, s) || !schedule.statement(s).touches(m.array) || schedule.storage_of(s, m.array) != &m) continue;
+      return diagnose(Code::kStepPrecondition, step.place,
+                      {step.verb, "'" + schedule.statement(s).name + "' uses '" + m.array + "' outside loop '" +
+                                      at->names.begin()->second + "', for whose iterations it has parts"},
+                      {"contract at a loop around all its uses; a value that nobody takes over need not be computed"});
+    }
+  }
+  return std::nullopt;
+}
+
+// Loops that the step has marked know it by its position.
+TreePtr with_marker(const TreePtr& tree, int step) {
+  std::vector<TreePtr> children;
+  for (const TreePtr& c : tree->children) children.push_back(with_marker(c, step));
+  const bool marked = tree->kind == Tree::Kind::kLoop && tree->mark.kind != LoopKind::kSerial && tree->mark.step < 0;
+  if (!marked && children == tree->children) return tree;
+  if (tree->kind == Tree::Kind::kSequence) return make_sequence(std::move(children));
+  Tree loop = *tree;
+  if (marked) loop.mark.step = step;
+  return make_loop_tree(std::move(loop), children[0]);
+}
+
 }  // namespace
 
 StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget& budget) {
@@ -63,7 +92,10 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
   Schedule next;
   const Result<Done> ran = guarded("step " + step.verb, budget, [&] {
     next = t->apply(schedule, args);
-    if (!args.problem()) follow_scalars(next);
+    if (args.problem()) return;
+    follow_scalars(next);
+    next.tree = with_marker(next.tree, schedule.taken);
+    next.taken = schedule.taken + 1;
   });
   if (!ran) return refused_at(ran.errors()[0], step);
   if (args.problem()) return refused(*args.problem());
@@ -98,6 +130,7 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
     illegal.refusal->schedule = std::make_shared<const Schedule>(std::move(next));
     return illegal;
   }
+  if (std::optional<Diagnostic> d = outside_of_parts(next, step)) return refused(std::move(*d));
   return {std::move(next), std::nullopt};
 }
 

@@ -23,6 +23,7 @@
 
 #include "polyhedral/affine.hpp"
 #include "polyhedral/storage.hpp"
+#include "polyhedral/transform/bounds_text.hpp"
 #include "polyhedral/transform/part_array.hpp"
 #include "polyhedral/transform/transform.hpp"
 
@@ -157,7 +158,10 @@ Schedule with_all_elements(const Schedule& schedule, Arguments& args, const Arra
     const std::optional<DimensionBounds> bounds =
         all.is_null() ? std::nullopt : dimension_bounds(all, static_cast<unsigned>(d));
     if (!bounds) {
-      args.refuse("dimension " + std::to_string(d) + " of '" + array + "' has no single bounds", {"give `statement` and `at`"});
+      args.refuse("the elements of '" + array + "' that the group uses go " +
+                      (all.is_null() ? "nowhere" : bounds_text(all, static_cast<unsigned>(d))) + " along dimension " +
+                      std::to_string(d) + ", as the sizes are: its room has one first element and one last",
+                  {"give `statement` and `at`: a copy for each iteration of a loop"});
       return schedule;
     }
     m.offsets.push_back(bounds->low);

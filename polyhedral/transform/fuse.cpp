@@ -6,7 +6,8 @@
 // The nests must be neighbours in one sequence (what stands between them stays before them) and each must have the named loops
 // outermost, in that order. Known elsewhere as loop fusion (Pluto, Halide compute_with). The near twin that moves a producer
 // inside a consumer's tile by footprint is compute-at. Refuses: fewer than two nests; a nest without such a loop.
-// Illegal where a sink would overtake its source; `shift` one of the loops first.
+// Loops that are marked (parallel, vectors, unrolled) need the same mark. Illegal where a sink would overtake its source;
+// `shift` one of the loops first.
 #include <algorithm>
 
 #include "polyhedral/transform/transform.hpp"
@@ -55,6 +56,27 @@ struct Nest {
   int statement = -1;
 };
 
+bool same_mark(const LoopMark& a, const LoopMark& b) {
+  return a.kind == b.kind && a.width == b.width && a.collapse == b.collapse && a.updates == b.updates && a.parts == b.parts;
+}
+
+// The loop of another nest becomes one with `loop`: a loop runs in one way, so both have the same mark or none.
+void join_loops(const Nest& other, const std::string& name, const std::string& statement, const std::string& first, Tree* loop,
+                Arguments& args) {
+  const Tree& joined = *other.tree;
+  if (!same_mark(joined.mark, loop->mark)) {
+    const bool alike = joined.mark.kind == loop->mark.kind;
+    return args.refuse("loop '" + first + "' is marked by " + marker_of(loop->mark) + ", loop '" + name + "' of '" + statement +
+                           "' by " + (alike ? "the same with other arguments" : marker_of(joined.mark)) +
+                           ": the loop that they become runs in one way",
+                       {"fuse before the steps that mark the loops, then mark the fused one"});
+  }
+  if (loop->comment.find(joined.comment) == std::string::npos)
+    loop->comment += (loop->comment.empty() ? "" : ", ") + joined.comment;
+  loop->names.insert(joined.names.begin(), joined.names.end());
+  loop->member.insert(joined.member.begin(), joined.member.end());
+}
+
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const std::vector<int> statements = args.statements();
   if (args.problem()) return schedule;
@@ -95,8 +117,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
       if (loop.id < 0) {
         loop = *n.tree;
       } else {
-        loop.names.insert(n.tree->names.begin(), n.tree->names.end());
-        loop.member.insert(n.tree->member.begin(), n.tree->member.end());
+        join_loops(n, n.loops[d], schedule.statement(n.statement).name, nests.front().loops[d], &loop, args);
         for (StorageMap& m : next.storage)
           if (m.at == n.tree->id) m.at = loop.id;
       }
@@ -131,6 +152,6 @@ const Transform kFuse = {
      {"loops", "loops", true, "the loops to share, outermost first; or an object statement -> list where the names differ"}},
     apply,
     {"for i  S(i)\nfor i  T(i)", "for i { S(i); T(i) }", "compute_with (Halide), loop fusion",
-     "fewer than two nests, nests in different sequences; where a sink would overtake its source, `shift` one nest first"}};
+     "fewer than two nests, nests in different sequences, loops with different marks; where a sink would overtake its source, `shift` one nest first"}};
 
 }  // namespace facet

@@ -2,6 +2,7 @@
 #include "polyhedral/transform/part_array.hpp"
 
 #include "polyhedral/affine.hpp"
+#include "polyhedral/transform/bounds_text.hpp"
 
 namespace facet {
 
@@ -24,7 +25,11 @@ PartArray::PartArray(const Schedule& schedule, Arguments& args, std::string arra
     }
     const std::optional<DimensionBounds> bounds = dimension_bounds(*values, 0);
     if (!bounds) {
-      args.refuse("loop '" + called + "' has no single bounds", {"choose another loop, or split it where they change"});
+      const std::string what = loop->comment.empty() ? "" : " (" + loop->comment + ")";
+      args.refuse("'" + array_ + "' would have a part for each iteration of loop '" + called + "'" + what + ", which runs " +
+                      bounds_text(*values, 0) + ", as the sizes are: parts are numbered from one first iteration to one last",
+                  {"name a loop inside it whose bounds do not depend on the sizes in several ways",
+                   "or a variant for each case, as \"when\": \"N >= 10\", in which one bound holds"});
       return;
     }
     low_.push_back(expr_of(bounds->low, {}));

@@ -12,6 +12,7 @@
 
 #include "polyhedral/affine.hpp"
 #include "polyhedral/storage.hpp"
+#include "polyhedral/transform/bounds_text.hpp"
 #include "polyhedral/transform/promote_parts.hpp"
 
 namespace facet {
@@ -54,8 +55,11 @@ std::string box_text(Arguments& args, const Scop& scop, const isl::map& part, co
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const std::optional<DimensionBounds> bounds = dimension_bounds(part, static_cast<unsigned>(d));
     if (!bounds) {
-      args.refuse("dimension " + std::to_string(d) + " of what the statement reads of '" + m.array + "' has no single bounds",
-                  {"promote a part of it: give `at`"});
+      args.refuse("what the statement reads of '" + m.array + "' along '" + dims[d] + "' goes " +
+                      bounds_text(part, static_cast<unsigned>(d)) +
+                      ", as the sizes are: a copy has one first element and one last",
+                  {"promote a part of it: give `at`",
+                   "or a variant for each case, as \"when\": \"N >= 10\", in which one bound holds"});
       return "";
     }
     const ExprPtr low = expr_of(bounds->low, {});

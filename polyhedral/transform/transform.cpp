@@ -65,8 +65,14 @@ std::string recipe_reference() {
       "nothing that would make the step or the fixed steps after it illegal. `\"?\"` as the last entry of `steps` stands for the whole\n"
       "rest; it may stand nowhere else, and the arguments of rewrites have no holes. Holes are completed step by step, and the\n"
       "completed recipe is what every verb judges and obeys: `schedule` prints it, `legal` judges it, `run` takes it, and what one\n"
-      "refuses all refuse, a step that the target's code would not obey among them. On stderr `facet schedule P --schedule R.json`\n"
+      "refuses all refuse, a step that the target's code would not obey among them: the loop that it names, or the array, stays as it\n"
+      "is, and the message says why. (Steps of the scheduler's own that the code does not obey are not in the recipe that it prints;\n"
+      "`explain` tells of them.) On stderr `facet schedule P --schedule R.json`\n"
       "tells what was chosen, and which fixed step keeps the predicted time well above the scheduler's own.\n";
+  text +=
+      "\nA recipe that names its `target` is for that one, whatever the instruction set or the architecture: `openmp:avx2` runs with\n"
+      "`--target openmp:avx512`, `cuda` does not. Without `target` it serves every target that has all its steps. The `order` of\n"
+      "`memory` is that of the groups as they run, which decides what arrays share memory; all or some of them may be named.\n";
   for (const Transform* t : all_transforms()) describe(*t, &text);
   text += "\n# Rewrites\n\nSteps of a group's `rewrites`, before its `steps`: they change the statements that are scheduled.\n";
   for (const Rewrite* r : all_rewrites()) describe(*r, &text);
@@ -77,6 +83,11 @@ Result<Done> check_target(const Recipe& recipe, const std::string& target) {
   for (const Variant& v : recipe.variants)
     for (const Group& g : v.groups)
       for (const Step& s : g.steps) {
+        const auto memory = s.arguments.find("memory");
+        if (memory != s.arguments.end() && memory->second == Argument{std::string("shared")} && target != "cuda")
+          return diagnose(Code::kStepPrecondition, place_of(s, "memory"),
+                          {s.verb, "memory 'shared' is a GPU's, this target is " + target},
+                          {"\"stack\", \"l1\" and \"l2\" are a processor's", "or take the recipe with --target cuda"});
         const Transform* t = find_transform(s.verb);
         if (!t || !*t->target || t->target == target) continue;
         const std::string note = *t->target == 'c' ? "a processor's threads and lanes: `parallelize` and `vectorize`"

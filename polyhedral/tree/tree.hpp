@@ -35,6 +35,7 @@ struct LoopMark {
   GpuPlace gpu;                                  // kMapped
   SharedUpdates updates = SharedUpdates::kNone;  // kParallel, kMapped
   std::int64_t parts = 0;                        // kParts: how many pieces
+  int step = -1;                                 // position of the step that set it among the group's; -1: none did
 };
 
 struct Tree {

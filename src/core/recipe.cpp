@@ -16,6 +16,8 @@ Place place_of(const Step& step, const std::string& argument) {
   return place;
 }
 
+Place place_of(const Group& group, std::size_t op) { return op < group.op_places.size() ? group.op_places[op] : group.place; }
+
 bool holds_hole(const Argument& a) {
   if (const auto* list = std::get_if<ArgumentList>(&a.value)) return std::any_of(list->begin(), list->end(), holds_hole);
   if (const auto* map = std::get_if<ArgumentMap>(&a.value))

@@ -4,6 +4,8 @@
 #include <chrono>
 
 #include "codegen/cuda/map.hpp"
+#include "src/driver/machines.hpp"
+#include "src/driver/obeyed.hpp"
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
 #include "src/run/inputs.hpp"
@@ -25,6 +27,24 @@ std::int64_t fixed_bytes(const Tensor& t) {
     if (e->op != Op::kLiteral || __builtin_mul_overflow(bytes, e->int_value, &bytes)) return -1;
   }
   return bytes;
+}
+
+// What a recipe is made for: the reference takes none.
+std::string planned_target(const Options& options) { return options.target == "reference" ? "openmp" : options.target; }
+
+// A recipe that names a target is for it, whatever its instruction set or architecture: another one has other threads and
+// memories.
+Result<Done> check_named_target(const Recipe& recipe, const Options& options) {
+  if (recipe.target.empty()) return Done{};
+  if (!is_target(recipe.target) || recipe.target == "reference")
+    return diagnose(
+        Code::kBadTarget, recipe.target_place, {recipe.target},
+        {"a recipe's \"target\" is openmp or cuda, or with an instruction set or architecture: openmp:avx2, cuda:sm_90"});
+  const std::string named = recipe.target.substr(0, recipe.target.find(':')), base = target_base(options);
+  if (named == base) return Done{};
+  return diagnose(Code::kRecipeForOtherTarget, recipe.target_place, {recipe.target, options.target},
+                  {"take it with --target " + recipe.target,
+                   "or leave \"target\" out: then every step must be one that the target " + base + " has"});
 }
 
 }  // namespace
@@ -52,11 +72,10 @@ Result<Recipe> wanted_recipe(const Loaded& loaded, const Options& options) {
     Result<Recipe> read = read_recipe(*text, options.schedule);
     if (!read) return read.errors();
     recipe = std::move(*read);
+    const Result<Done> fits = check_named_target(recipe, options);
+    if (!fits) return fits.errors();
     if (!recipe.program_hash.empty() && recipe.program_hash != loaded.hash) {
-      Place place;
-      place.file = options.schedule;
-      place.pointer = "/program";
-      return diagnose(Code::kRecipeForOtherProgram, place, {recipe.program_hash, loaded.hash},
+      return diagnose(Code::kRecipeForOtherProgram, recipe.hash_place, {recipe.program_hash, loaded.hash},
                       {"write null for \"program\" to use the recipe with any program"});
     }
   }
@@ -67,7 +86,7 @@ Result<Recipe> wanted_recipe(const Loaded& loaded, const Options& options) {
   const Result<Done> obeyed = check_target(recipe, target_base(options) == "cuda" ? "cuda" : "openmp");
   if (!obeyed) return obeyed.errors();
   recipe.program_hash = loaded.hash;
-  recipe.target = options.target;
+  recipe.target = planned_target(options);
   return recipe;
 }
 
@@ -80,8 +99,13 @@ Result<Planned> make_plan(const Loaded& loaded, const Options& options, const Sc
   if (!recipe) return recipe.errors();
   planned.recipe = std::move(*recipe);
   planned.recipe.program_hash = loaded.hash;
-  planned.recipe.target = options.target;
+  planned.recipe.target = planned_target(options);
   return planned;
+}
+
+LoopProgram lower_to_target(const LoopProgram& scanned, const Options& options, const Machine& machine, PassLog* passes) {
+  return target_base(options) == "cuda" ? map_to_gpu(scanned, machine.gpu, passes)
+                                        : lower_for_cpu(scanned, machine.cpu, passes);
 }
 
 Result<Built> build_loops(const Loaded& loaded, const Options& options, const Machine& machine) {
@@ -100,9 +124,10 @@ Result<Built> build_loops(const Loaded& loaded, const Options& options, const Ma
   Ledger& ledger = built.plan.ledger;
   ledger.insert(ledger.end(), built.scheduled.ledger.begin(), built.scheduled.ledger.end());
   // Requests become code: vectors, unrolled tiles, named values; for a GPU, blocks, threads and tiles of the nests that the
-  // recipe has not mapped. From here on the printers only spell.
-  built.loops = target_base(options) == "cuda" ? map_to_gpu(built.scheduled.loops, machine.gpu, &built.passes)
-                                               : lower_for_cpu(built.scheduled.loops, machine.cpu, &built.passes);
+  // recipe has not mapped. From here on the printers only spell, and every step of the recipe is obeyed.
+  built.loops = lower_to_target(built.scheduled.loops, options, machine, &built.passes);
+  const Result<Done> obeyed = obey_or_refuse(built.scheduled.loops, built.passes, &built.plan.recipe);
+  if (!obeyed) return obeyed.errors();
   built.analysis_ms = now_ms() - start;
   return built;
 }

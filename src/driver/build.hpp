@@ -35,7 +35,10 @@ Result<Recipe> wanted_recipe(const Loaded& loaded, const Options& options);
 // The only stage that chooses: completes the holes of the wanted recipe.
 Result<Planned> make_plan(const Loaded& loaded, const Options& options, const ScheduleOptions& schedule);
 
-// Everything after the plan is determined by the recipe.
+// Loop trees as scanned -> as printed: requests become code, or are in the log with the reason why not.
+LoopProgram lower_to_target(const LoopProgram& scanned, const Options& options, const Machine& machine, PassLog* passes);
+
+// Everything after the plan is determined by the recipe. A step that somebody wrote and no code obeys is an error.
 Result<Built> build_loops(const Loaded& loaded, const Options& options, const Machine& machine);
 
 // Constants small enough to stand in the source: fixed extents, at most 16 KiB.

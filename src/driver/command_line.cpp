@@ -7,6 +7,7 @@
 
 #include "facet/nearest.hpp"
 #include "src/driver/help.hpp"
+#include "src/driver/machines.hpp"
 #include "src/driver/options.hpp"
 #include "src/ops/op_table.hpp"
 
@@ -256,12 +257,6 @@ std::string one_line(std::string text) {
   return text;
 }
 
-bool valid_target(const std::string& target) {
-  const std::string base = target.substr(0, target.find(':'));
-  const bool bare = base.size() == target.size();
-  return base == "reference" ? bare : (base == "openmp" || base == "cuda") && (bare || target.size() > base.size() + 1);
-}
-
 }  // namespace
 
 bool part_of(const std::string& text, std::int64_t* k, std::int64_t* n) {
@@ -295,8 +290,11 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   if (line.options.measure)
     return diagnose(Code::kNotInThisVersion, {}, {"--measure"},
                     {"leave it out: the planner chooses by its model; run --time measures what it chose"});
-  if (!valid_target(line.options.target))
+  if (!is_target(line.options.target))
     return diagnose(Code::kBadTarget, {}, {line.options.target}, did_you_mean(line.options.target, kTargets));
+  if (line.options.target == "reference" && !line.options.schedule.empty())
+    return diagnose(Code::kBadCommandLine, {}, {"--schedule with --target reference"},
+                    {"the reference runs the program's own order: leave one of the two out"});
   return line;
 }
 

@@ -2,6 +2,7 @@
 #include "codegen/cuda/print.hpp"
 #include "src/driver/build.hpp"
 #include "src/driver/execute.hpp"
+#include "src/driver/notices.hpp"
 #include "src/run/cuda_run.hpp"
 
 namespace facet {
@@ -22,6 +23,7 @@ Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, con
   target.gpu = device->machine;
   const Result<Built> built = build_loops(loaded, options, target);
   if (!built) return built.errors();
+  warn_of_budget(built->plan.ledger, options);
   CudaPrintOptions print;
   print.machine = target.gpu;
   Result<HostTensors> constants = embedded_constants(loaded);

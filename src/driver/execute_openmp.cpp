@@ -4,6 +4,8 @@
 #include "src/driver/compiled.hpp"
 #include "src/driver/execute.hpp"
 #include "src/driver/kernel_facts.hpp"
+#include "src/driver/machines.hpp"
+#include "src/driver/notices.hpp"
 
 namespace facet {
 
@@ -24,6 +26,7 @@ Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, c
   Execution e;
   Result<Compiled> compiled = compile_for_host(loaded, options, machine);
   if (!compiled) return compiled.errors();
+  warn_of_budget(compiled->built.plan.ledger, options);
   e.compiler = compiled->compiler;
   e.compile_ms = compiled->compile_ms;
   OpenmpRunner* const runner = &compiled->runner;
@@ -46,11 +49,13 @@ Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, c
     timing = std::move(*measured);
     e.time_ms = timing.run_ms;
   }
+  const Result<Machine> rated = machine_in_force(options, options.time);
+  if (!rated) return rated.errors();
   for (std::size_t i = 0; i < compiled->module.kernels.size(); ++i) {
     if (!runs_for(compiled->module.kernels[i], loaded.sizes)) continue;
     e.kernels.push_back(kernel_report(compiled->module.kernels[i], loaded.sizes,
                                       i < timing.kernel_ms.size() ? timing.kernel_ms[i] : 0,
-                                      ceilings_of(machine.cpu, e.threads)));
+                                      ceilings_of(rated->cpu, e.threads)));
   }
   if (options.time) add_kernel_facts(loaded, options, machine, &*compiled, &e);
   return e;

@@ -216,6 +216,17 @@ class StepMaker {
     return step;
   }
 
+  // How many outer loops of the nests could become one each: vectors and copies rarely agree in their numbers.
+  std::size_t depth_alike(const std::vector<TrialNest>& nests) const {
+    for (std::size_t d = 0;; ++d)
+      for (const TrialNest& n : nests) {
+        if (d == n.loops.size()) return d;
+        const LoopKind kind = view_.loop(n.loops[d]).kind;
+        const bool plain = kind == LoopKind::kSerial || kind == LoopKind::kParallel;
+        if (!plain || kind != view_.loop(nests[0].loops[d]).kind) return d;
+      }
+  }
+
   // Neighbours mostly: what stands between two nests stays before both.
   Made fuse() {
     for (std::vector<TrialNest> nests : shuffled(view_.sequences, random_)) {
@@ -224,8 +235,8 @@ class StepMaker {
       const std::size_t first = static_cast<std::size_t>(random_.below(static_cast<int>(nests.size()) - 1));
       std::vector<TrialNest> chosen = {nests[first], nests[first + 1]};
       if (random_.chance(15)) chosen = nests;
-      std::size_t depth = chosen[0].loops.size();
-      for (const TrialNest& n : chosen) depth = std::min(depth, n.loops.size());
+      std::size_t depth = depth_alike(chosen);
+      if (depth == 0) continue;
       depth = 1 + static_cast<std::size_t>(random_.below(static_cast<int>(depth)));
       Step step{"fuse", {}, {}};
       std::vector<std::string> names;

@@ -4,6 +4,7 @@
 #include "src/driver/compiled.hpp"
 #include "src/driver/execute.hpp"
 #include "src/driver/machines.hpp"
+#include "src/driver/obeyed.hpp"
 #include "src/frontend/files.hpp"
 #include "src/run/inputs.hpp"
 
@@ -77,10 +78,14 @@ Result<Recipe> choose_recipe(const std::string& path, const Settings& settings) 
   const Options options = options_of(path, settings);
   const Result<Loaded> loaded = load_program(options);
   if (!loaded) return loaded.errors();
-  const Result<Machine> machine = machine_in_force(options, false);
+  const Result<Machine> machine = planning_machine(options, false);
   if (!machine) return machine.errors();
-  Result<Planned> planned = make_plan(*loaded, options, schedule_options(*loaded, options, *machine));
+  ScheduleOptions schedule = schedule_options(*loaded, options, *machine);
+  schedule.memo = make_schedule_memo();
+  Result<Planned> planned = make_plan(*loaded, options, schedule);
   if (!planned) return planned.errors();
+  const Result<Done> settled = settle_code(*loaded, options, *machine, schedule, &planned->recipe);
+  if (!settled) return settled.errors();
   return std::move(planned->recipe);
 }
 
@@ -90,7 +95,7 @@ Result<CompiledProgram> compile_program(const std::string& path, const Settings&
     return diagnose(Code::kBadTarget, {}, {settings.target}, {"compile_program compiles for the host: openmp or openmp:ISA"});
   Result<Loaded> loaded = load_program(options);
   if (!loaded) return loaded.errors();
-  const Result<Machine> machine = machine_in_force(options, false);
+  const Result<Machine> machine = planning_machine(options, false);
   if (!machine) return machine.errors();
   Result<Compiled> compiled = compile_for_host(*loaded, options, *machine);
   if (!compiled) return compiled.errors();

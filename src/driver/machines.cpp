@@ -1,6 +1,7 @@
 // Detection, files and target names in one order.
 #include "src/driver/machines.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -45,6 +46,12 @@ Result<std::vector<std::string>> instruction_sets(const Options& options) {
   return sets;
 }
 
+bool is_target(const std::string& target) {
+  const std::string base = target.substr(0, target.find(':'));
+  const bool bare = base.size() == target.size();
+  return base == "reference" ? bare : (base == "openmp" || base == "cuda") && (bare || target.size() > base.size() + 1);
+}
+
 Result<Machine> machine_in_force(const Options& options, bool measured) {
   Machine machine;
   machine.cpu = detect_cpu();
@@ -68,8 +75,26 @@ Result<Machine> machine_in_force(const Options& options, bool measured) {
                                            "openmp:znver4 and other x86-64 CPU names, openmp:generic, openmp:neon",
                                            "several at once, as openmp:generic,avx2 or openmp:all, are for `compile`"});
   }
-  if (measured && machine.cpu.peak_f32_gflop_s <= 0) add_measured_ceilings(machine.cpu);
+  if (machine.cpu.peak_f32_gflop_s > 0) return machine;
+  if (measured)
+    add_measured_ceilings(machine.cpu);
+  else if (options.machine.empty())  // a description is of another machine than this one
+    (void)add_known_ceilings(machine.cpu);
   return machine;
+}
+
+Result<Machine> planning_machine(const Options& options, bool measure) {
+  if (measure && options.machine.empty())
+    if (const Result<Machine> first = machine_in_force(options, true); !first) return first;
+  return machine_in_force(options, false);
+}
+
+std::string ceilings_text(const Options& options, const Machine& machine) {
+  const CpuMachine& cpu = machine.cpu;
+  char text[200];
+  std::snprintf(text, sizeof text, "%.4g GFLOP/s f32 a core, %.4g GB/s copy", cpu.peak_f32_gflop_s, cpu.copy_gb_s);
+  if (cpu.peak_f32_gflop_s <= 0) return "typical ceilings: none is known of this machine (`facet doctor` measures them)";
+  return std::string(text) + (options.machine.empty() ? ", as measured" : ", as " + options.machine + " says");
 }
 
 }  // namespace facet

@@ -13,8 +13,18 @@ namespace facet {
 // every other target. A list that lacks generic, or names something else, is a complaint.
 Result<std::vector<std::string>> instruction_sets(const Options& options);
 
-// Detection, then --machine, then the instruction set of "openmp:NAME" or the architecture of "cuda:sm_NN". With `measured`,
-// the ceilings are measured (once per machine) unless a file gives them.
+// "reference", "openmp", "openmp:NAME", "cuda", "cuda:NAME": the form alone, not whether the machine knows the name.
+bool is_target(const std::string& target);
+
+// Detection, then --machine, then the instruction set of "openmp:NAME" or the architecture of "cuda:sm_NN". The ceilings are
+// those that the file gives or, without a file, that were measured before; with `measured` they are measured if need be.
 Result<Machine> machine_in_force(const Options& options, bool measured);
+
+// What every verb plans by, so that all of them plan alike: with ceilings that are remembered, never with what was measured
+// just now and is not (on a busy machine it is none). `measure`: the verb measures anyway, so measure and remember first.
+Result<Machine> planning_machine(const Options& options, bool measure);
+
+// Which ceilings plans are made by: measured ones, those of a file, or assumed ones.
+std::string ceilings_text(const Options& options, const Machine& machine);
 
 }  // namespace facet

@@ -49,7 +49,7 @@ std::string operands_text(const OpSample& sample) {
 }
 
 Result<Done> measure_one(const OpDef& op, const OpSample& sample, const Options& options, const Machine& machine,
-                         OperatorTime* row) {
+                         const Machine& rated, OperatorTime* row) {
   const Result<Program> written = sample_program(op, sample);
   if (!written) return written.errors();
   Result<Program> program = elaborate(*written);
@@ -66,7 +66,7 @@ Result<Done> measure_one(const OpDef& op, const OpSample& sample, const Options&
   if (!done) return done.errors();
   const double flops = flops_of(loaded.program).total, bytes = bytes_of(loaded.program);
   const Ceilings ceilings =
-      gpu ? ceilings_of(machine.gpu) : ceilings_of(machine.cpu, options.threads > 0 ? options.threads : machine.cpu.cores);
+      gpu ? ceilings_of(rated.gpu) : ceilings_of(rated.cpu, options.threads > 0 ? options.threads : machine.cpu.cores);
   row->time_ms = done->time_ms;
   row->gflops = flops / done->time_ms * 1e-6;
   row->gbps = bytes / done->time_ms * 1e-6;
@@ -80,7 +80,9 @@ Result<Done> measure_one(const OpDef& op, const OpSample& sample, const Options&
 
 Result<std::vector<OperatorTime>> time_operators(const Options& options,
                                                  const std::function<void(const std::string&)>& progress) {
-  const Result<Machine> machine = machine_in_force(options, true);
+  const Result<Machine> rated = machine_in_force(options, true);
+  if (!rated) return rated.errors();
+  const Result<Machine> machine = planning_machine(options, false);
   if (!machine) return machine.errors();
   std::vector<OperatorTime> rows;
   for (const OpDef* op : all_ops()) {
@@ -88,7 +90,7 @@ Result<std::vector<OperatorTime>> time_operators(const Options& options,
     progress("timing " + op->name);
     const OpSample sample = bench_sample(*op, enough);
     OperatorTime row{op->name, op->family, operands_text(sample), "", 0, 0, 0, 0};
-    if (const Result<Done> done = measure_one(*op, sample, options, *machine, &row); !done)
+    if (const Result<Done> done = measure_one(*op, sample, options, *machine, *rated, &row); !done)
       row.problem = done.errors()[0].message;
     rows.push_back(std::move(row));
   }

@@ -6,6 +6,7 @@
 
 #include "src/driver/build.hpp"
 #include "src/driver/machines.hpp"
+#include "src/driver/notices.hpp"
 
 namespace facet {
 
@@ -71,6 +72,7 @@ Result<Kernels> kernels_of(const Loaded& loaded, Options options, const Machine&
   const ScheduleOptions schedule = schedule_options(loaded, options, machine);
   const Result<Planned> planned = make_plan(loaded, options, schedule);
   if (!planned) return planned.errors();
+  warn_of_budget(planned->ledger, options);
   return predict_program(loaded.program, planned->recipe, schedule);
 }
 
@@ -87,7 +89,7 @@ Result<RecipeEffect> compare_effects(const Options& options, const std::string& 
   reading.files = {options.program};
   const Result<Loaded> loaded = load_program(reading);
   if (!loaded) return loaded.errors();
-  const Result<Machine> machine = machine_in_force(options, false);
+  const Result<Machine> machine = planning_machine(options, false);
   if (!machine) return machine.errors();
   const Result<Kernels> a = kernels_of(*loaded, reading, *machine, first);
   if (!a) return a.errors();

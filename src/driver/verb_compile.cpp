@@ -6,6 +6,7 @@
 #include "src/driver/build.hpp"
 #include "src/driver/emit.hpp"
 #include "src/driver/machines.hpp"
+#include "src/driver/notices.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/files.hpp"
 #include "src/frontend/json.hpp"
@@ -211,10 +212,11 @@ Result<Emitted> write_versions(const Loaded& loaded, const Options& options, con
     Options one = options;
     one.target = "openmp:" + set;
     one.time_budget_s = options.time_budget_s / static_cast<double>(sets.size());
-    const Result<Machine> machine = machine_in_force(one, false);
+    const Result<Machine> machine = planning_machine(one, false);
     if (!machine) return machine.errors();
     Result<Built> built = build_loops(loaded, one, *machine);
     if (!built) return built.errors();
+    warn_of_budget(built->plan.ledger, one);
     print->version = set;
     print->march = machine->cpu.march;
     Result<Module> module = print_openmp(built->loops, *print);
@@ -261,10 +263,11 @@ Result<Emitted> write_cuda(const Loaded& loaded, const Options& options, const M
 Result<Emitted> write_folder(const Loaded& loaded, const Options& options, const std::vector<std::string>& sets,
                              Folder* folder) {
   if (!sets.empty()) return write_versions(loaded, options, sets, folder);
-  const Result<Machine> machine = machine_in_force(options, false);
+  const Result<Machine> machine = planning_machine(options, false);
   if (!machine) return machine.errors();
   const Result<Built> built = build_loops(loaded, options, *machine);
   if (!built) return built.errors();
+  warn_of_budget(built->plan.ledger, options);
   const Result<Done> made = make_folder(options.output);
   if (!made) return made.errors();
   return target_base(options) == "cuda" ? write_cuda(loaded, options, *machine, *built, folder)

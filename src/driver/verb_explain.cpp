@@ -8,6 +8,7 @@
 #include "codegen/kernel_uses.hpp"
 #include "src/driver/build.hpp"
 #include "src/driver/machines.hpp"
+#include "src/driver/notices.hpp"
 #include "src/driver/recipe_text.hpp"
 #include "src/driver/verbs.hpp"
 #include "src/frontend/json.hpp"
@@ -55,8 +56,10 @@ std::string listed(const std::vector<std::string>& names) {
 
 class Explanation {
  public:
-  Explanation(const Loaded& loaded, const Options& options, const Machine& measured, const Recipe& wanted, const Built& built)
-      : loaded_(loaded), wanted_(wanted), built_(built), gpu_(target_base(options) == "cuda") {
+  // `by`: which ceilings the plan was made by.
+  Explanation(const Loaded& loaded, const Options& options, const Machine& measured, const std::string& by,
+              const Recipe& wanted, const Built& built)
+      : loaded_(loaded), wanted_(wanted), built_(built), gpu_(target_base(options) == "cuda"), by_(by) {
     const int threads = options.threads > 0 ? options.threads : measured.cpu.cores;
     ceilings_ = gpu_ ? ceilings_of(measured.gpu) : ceilings_of(measured.cpu, threads);
     outcome_.json.add("program", JsonValue::of(loaded.program.name)).add("target", JsonValue::of(options.target));
@@ -71,6 +74,8 @@ class Explanation {
     if (std::any_of(lines_.begin(), lines_.end(), untold)) outcome_.text += "the program\n";
     tell(untold);
     const std::int64_t peak = peak_bytes(built_.loops, loaded_.sizes);
+    if (!gpu_) outcome_.text += "planned with " + by_ + "\n";
+    if (!gpu_) outcome_.json.add("planned_with", JsonValue::of(by_));
     outcome_.text += "peak memory: " + std::to_string(peak) + " bytes\n";
     outcome_.json.add("kernels", std::move(kernels_)).add("edges", std::move(edges_));
     outcome_.json.add("promotions", std::move(promotions_)).add("loops", std::move(loops_));
@@ -123,17 +128,10 @@ class Explanation {
     return (several() ? "variant " + std::to_string(v) + (when.empty() ? "" : " (" + when + ")") + ", " : "") + group;
   }
 
-  bool never_taken(std::size_t v) const {
-    const std::string subject = heading(v, "");
-    return std::any_of(built_.plan.ledger.begin(), built_.plan.ledger.end(),
-                       [&](const LedgerEntry& e) { return e.kind == "variant" && !e.done && e.subject + ", " == subject; });
-  }
-
   void group(std::size_t v, const Group& g) {
-    const std::string of_variant = g.name + "_v" + std::to_string(v);
-    const Kernel* kernel = nullptr;
+    const Kernel* kernel = nullptr;  // none: no sizes take the variant
     for (const Kernel& k : built_.scheduled.loops.kernels)
-      if (k.name == of_variant || (!k.when && k.name == g.name && !never_taken(v))) kernel = &k;
+      if (k.variant == static_cast<int>(v) && k.group == g.name) kernel = &k;
     const std::string head = heading(v, g.name);
     const auto mine = [&](const Line& l) {
       return !l.told && (l.entry.group == head || (kernel && l.entry.group == kernel->name));
@@ -198,6 +196,7 @@ class Explanation {
   const Recipe& wanted_;
   const Built& built_;
   bool gpu_;
+  std::string by_;
   Ceilings ceilings_;
   Outcome outcome_;
   std::vector<Line> lines_;
@@ -211,15 +210,16 @@ Result<Outcome> verb_explain(const Options& options) {
   if (!options.html.empty()) return diagnose(Code::kNotInThisVersion, {}, {"explain --html"});
   const Result<Loaded> loaded = load_program(options);
   if (!loaded) return loaded.errors();
-  const Result<Machine> machine = machine_in_force(options, false);
-  if (!machine) return machine.errors();
   const Result<Machine> measured = machine_in_force(options, true);
   if (!measured) return measured.errors();
+  const Result<Machine> machine = planning_machine(options, false);
+  if (!machine) return machine.errors();
   const Result<Recipe> wanted = wanted_recipe(*loaded, options);
   if (!wanted) return wanted.errors();
   const Result<Built> built = build_loops(*loaded, options, *machine);
   if (!built) return built.errors();
-  return Explanation(*loaded, options, *measured, *wanted, *built).run();
+  warn_of_budget(built->plan.ledger, options);
+  return Explanation(*loaded, options, *measured, ceilings_text(options, *machine), *wanted, *built).run();
 }
 
 }  // namespace facet

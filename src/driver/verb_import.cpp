@@ -117,6 +117,21 @@ Outcome outcome_of(const CRegion& region, const std::string& text, const Program
   return outcome;
 }
 
+// The program is not written, so what is wrong with it is told of the C file: by its line, or by the region's first.
+Diagnostics of_the_c_file(const Diagnostics& errors, const CRegion& region, const std::string& file) {
+  static const std::string kCode = "/ops/0/code/";
+  Diagnostics told;
+  for (Diagnostic d : errors) {
+    const std::string pointer = d.place.pointer;
+    const bool of_line = pointer.rfind(kCode, 0) == 0;
+    const std::size_t line = of_line ? static_cast<std::size_t>(std::strtoul(pointer.c_str() + kCode.size(), nullptr, 10)) : 0;
+    if (!of_line && !pointer.empty()) d.notes.push_back("in the program that the region becomes, at " + pointer);
+    d.place = line_place(region, line, file);
+    told.push_back(std::move(d));
+  }
+  return told;
+}
+
 }  // namespace
 
 Result<Outcome> verb_import(const Options& options) {
@@ -143,9 +158,8 @@ Result<Outcome> verb_import(const Options& options) {
     if (fit_sizes(*sizes, true, &narrower) && is_right(narrower, {}, options)) *region = std::move(narrower);
   }
   const std::string text = write_json(program_of(*region, written_whole(*region, options)));
-  const Result<Program> program =
-      check_text(text, options.output.empty() ? file : options.output, options.time_budget_s, nullptr);
-  if (!program) return program.errors();
+  const Result<Program> program = check_text(text, file, options.time_budget_s, nullptr);
+  if (!program) return of_the_c_file(program.errors(), *region, file);
   if (!options.output.empty()) {
     const Result<Done> written = write_file(options.output, text);
     if (!written) return written.errors();

@@ -1,6 +1,8 @@
 // run: inputs in, outputs out, and on request the verdict and the times (contract, `run --json`, F2).
+#include "src/driver/build.hpp"
 #include "src/driver/execute.hpp"
 #include "src/driver/machines.hpp"
+#include "src/driver/notices.hpp"
 #include "src/driver/run_report.hpp"
 #include "src/driver/settings.hpp"
 #include "src/driver/verbs.hpp"
@@ -49,7 +51,7 @@ Result<Execution> execute(const Loaded& loaded, const Options& options, const Ma
 Result<Outcome> verb_run(const Options& options) {
   const Result<Loaded> loaded = load_program(options);
   if (!loaded) return loaded.errors();
-  const Result<Machine> machine = machine_in_force(options, options.time);
+  const Result<Machine> machine = planning_machine(options, options.time);
   if (!machine) return machine.errors();
   const Result<Done> fits = check_memory(*loaded);
   if (!fits) return fits.errors();
@@ -57,6 +59,7 @@ Result<Outcome> verb_run(const Options& options) {
   if (!given) return given.errors();
   const Result<HostTensors> tensors = make_inputs(loaded->program, loaded->sizes, options.seed, *given);
   if (!tensors) return tensors.errors();
+  if (options.time && target_base(options) == "openmp") tell_ceilings(options, *machine);
   const Result<Execution> run = execute(*loaded, options, *machine, *tensors);
   if (!run) return run.errors();
   if (!options.output.empty()) {

@@ -4,6 +4,8 @@
 
 #include "src/driver/build.hpp"
 #include "src/driver/machines.hpp"
+#include "src/driver/notices.hpp"
+#include "src/driver/obeyed.hpp"
 #include "src/driver/recipe_text.hpp"
 #include "src/driver/replay.hpp"
 #include "src/driver/verbs.hpp"
@@ -61,7 +63,7 @@ struct Context {
 Result<Context> context_of(const Options& options) {
   Result<Loaded> loaded = load_program(options);
   if (!loaded) return loaded.errors();
-  Result<Machine> machine = machine_in_force(options, false);
+  Result<Machine> machine = planning_machine(options, false);
   if (!machine) return machine.errors();
   return Context{std::move(*loaded), std::move(*machine)};
 }
@@ -73,33 +75,8 @@ Recipe fixed_part(Recipe recipe) {
   return recipe;
 }
 
-// What is printed is what `legal` accepts and `run` obeys: nothing where a step is refused.
-Result<Done> obeyable(const Loaded& loaded, const Recipe& recipe, ScheduleOptions options) {
-  options.repair = false;
-  const Result<LegalReport> report = check_recipe(loaded.program, recipe, options);
-  const std::optional<Diagnostic> d = report ? report->refusal : std::optional(report.errors()[0]);
-  if (!d || d->code == Code::kBudgetExhausted) return Done{};  // what was not judged in time is not refused
-  return *d;
-}
-
-// The recipe as the scheduler completes it; where it cannot, for a fixed step is refused, the part that says so.
-Result<Recipe> judged_recipe(const Loaded& loaded, const Options& options, const ScheduleOptions& judged) {
-  Result<Recipe> wanted = wanted_recipe(loaded, options);
-  if (!wanted || !has_argument_holes(*wanted)) return wanted;
-  Result<Planned> planned = make_plan(loaded, options, judged);
-  if (planned) return std::move(planned->recipe);
-  Recipe fixed = fixed_part(*wanted);
-  if (failure_of(planned.errors()[0].code) != Failure::kAnswerIsNo) return planned.errors();
-  const Result<Done> fine = obeyable(loaded, fixed, judged);
-  return fine ? Result<Recipe>(planned.errors()) : Result<Recipe>(std::move(fixed));
-}
-
-// Also of a recipe that is refused before its steps are applied: for its target, or where nothing can stand in its holes.
-Result<LegalReport> judgement(const Loaded& loaded, const Options& options, const ScheduleOptions& judged) {
-  const Result<Recipe> recipe = judged_recipe(loaded, options, judged);
-  if (recipe) return check_recipe(loaded.program, *recipe, judged);
-  const Diagnostic& d = recipe.errors()[0];
-  if (d.code != Code::kStepPrecondition && d.code != Code::kIllegalStep) return recipe.errors();
+// A refusal that is not of a step's legality: of its target, of what stands in its holes, of what the code makes of it.
+LegalReport refused_by(const Diagnostic& d) {
   LegalReport report;
   report.legal = false;
   const std::size_t steps = d.place.pointer.find("/steps/");
@@ -110,16 +87,64 @@ Result<LegalReport> judgement(const Loaded& loaded, const Options& options, cons
   return report;
 }
 
+// Is every step legal, and is there code that obeys it?
+Result<LegalReport> judged_with_code(const Context& c, const Options& options, const Recipe& recipe, ScheduleOptions judged) {
+  judged.memo = make_schedule_memo();
+  Result<LegalReport> report = check_recipe(c.loaded.program, recipe, judged);
+  if (!report || !report->legal) return report;
+  const Result<Done> obeyed = check_code(c.loaded, options, c.machine, recipe, judged);
+  if (obeyed) return report;
+  if (failure_of(obeyed.errors()[0].code) != Failure::kAnswerIsNo) return obeyed.errors();
+  return refused_by(obeyed.errors()[0]);
+}
+
+// Is every step legal?
+Result<Done> obeyable(const Context& c, const Recipe& recipe, ScheduleOptions judged) {
+  judged.repair = false;
+  const Result<LegalReport> report = check_recipe(c.loaded.program, recipe, judged);
+  const std::optional<Diagnostic> d = report ? report->refusal : std::optional(report.errors()[0]);
+  if (!d || d->code == Code::kBudgetExhausted) return Done{};  // what was not judged in time is not refused
+  return *d;
+}
+
+// The recipe as the scheduler completes it; where it cannot, for a fixed step is refused, the part that says so.
+Result<Recipe> judged_recipe(const Context& c, const Options& options, const ScheduleOptions& judged) {
+  const Loaded& loaded = c.loaded;
+  Result<Recipe> wanted = wanted_recipe(loaded, options);
+  if (!wanted || !has_argument_holes(*wanted)) return wanted;
+  Result<Planned> planned = make_plan(loaded, options, judged);
+  if (planned) return std::move(planned->recipe);
+  Recipe fixed = fixed_part(*wanted);
+  if (failure_of(planned.errors()[0].code) != Failure::kAnswerIsNo) return planned.errors();
+  const Result<Done> fine = obeyable(c, fixed, judged);
+  return fine ? Result<Recipe>(planned.errors()) : Result<Recipe>(std::move(fixed));
+}
+
+// Also of a recipe that is refused before its steps are applied: for its target, or where nothing can stand in its holes.
+Result<LegalReport> judgement(const Context& c, const Options& options, const ScheduleOptions& judged) {
+  const Result<Recipe> recipe = judged_recipe(c, options, judged);
+  if (recipe) return judged_with_code(c, options, *recipe, judged);
+  const Diagnostic& d = recipe.errors()[0];
+  if (d.code != Code::kStepPrecondition && d.code != Code::kIllegalStep) return recipe.errors();
+  return refused_by(d);
+}
+
 }  // namespace
 
 Result<Outcome> verb_schedule(const Options& options) {
   const Result<Context> c = context_of(options);
   if (!c) return c.errors();
-  const ScheduleOptions schedule = schedule_options(c->loaded, options, c->machine);
-  const Result<Planned> planned = make_plan(c->loaded, options, schedule);
+  ScheduleOptions schedule = schedule_options(c->loaded, options, c->machine);
+  schedule.memo = make_schedule_memo();
+  Result<Planned> planned = make_plan(c->loaded, options, schedule);
   if (!planned) return planned.errors();
-  const Result<Done> fine = options.schedule.empty() ? Done{} : obeyable(c->loaded, planned->recipe, schedule);
+  // What is printed is what `legal` accepts and `run` obeys: nothing where a step is refused.
+  const Result<Done> fine = options.schedule.empty() ? Done{} : obeyable(*c, planned->recipe, schedule);
   if (!fine) return fine.errors();
+  const Result<Done> settled = settle_code(c->loaded, options, c->machine, schedule, &planned->recipe);
+  if (!settled) return settled.errors();
+  if (target_base(options) != "cuda") tell_ceilings(options, c->machine);
+  warn_of_budget(planned->ledger, options);
   const std::string text = to_json(planned->recipe);
   // stdout is the recipe; what was chosen for its holes, and what the fixed part costs, goes beside it.
   for (const LedgerEntry& e : planned->ledger)
@@ -146,7 +171,7 @@ Result<Outcome> verb_legal(const Options& options) {
   if (!c) return c.errors();
   ScheduleOptions judged = schedule_options(c->loaded, options, c->machine);
   judged.replay = options.replay;
-  const Result<LegalReport> report = judgement(c->loaded, options, judged);
+  const Result<LegalReport> report = judgement(*c, options, judged);
   if (!report) return report.errors();
   const Result<JsonValue> repair = steps_json(report->repair);
   if (!repair) return repair.errors();

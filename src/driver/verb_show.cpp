@@ -3,6 +3,7 @@
 #include "codegen/openmp/print.hpp"
 #include "src/driver/build.hpp"
 #include "src/driver/machines.hpp"
+#include "src/driver/notices.hpp"
 #include "src/driver/verbs.hpp"
 
 namespace facet {
@@ -29,10 +30,11 @@ Result<std::string> source_text(const Loaded& loaded, const Options& options, co
 
 Result<std::string> stage_text(const Loaded& loaded, const Options& options) {
   if (options.stage == "graph") return to_text(loaded.program);
-  const Result<Machine> machine = machine_in_force(options, false);
+  const Result<Machine> machine = planning_machine(options, false);
   if (!machine) return machine.errors();
   const Result<Built> built = build_loops(loaded, options, *machine);
   if (!built) return built.errors();
+  warn_of_budget(built->plan.ledger, options);
   if (options.stage == "statements") return built->scheduled.statements_text;
   if (options.stage == "deps") return built->scheduled.deps_text;
   if (options.stage == "schedule") return built->scheduled.schedule_text;

@@ -272,7 +272,7 @@ class SizeFitter {
         return place;
       }
     }
-    return line_place(region_, region_.lines.size(), region_.function.file);
+    return line_place(region_, 0, region_.function.file);
   }
 
   void find_extent(const std::vector<Access>& accesses, std::size_t d, CTensor* t, Diagnostics* problems) {

@@ -20,11 +20,15 @@ class RecipeReader {
   void run(const JsonValue& root) {
     if (!json.fields(root, "a recipe", {"facet_recipe"}, {"program", "target", "graph", "variants", "memory"})) return;
     if (const JsonValue* v = root.find("facet_recipe")) {
+      recipe.place = json.place(root);
       if (const auto version = json.integer(*v, "\"facet_recipe\""); version && *version != 1)
         json.complain(Code::kBadVersion, *v, {"facet_recipe", "1", std::to_string(*version)});
     }
     if (const JsonValue* v = root.find("program")) hash(*v);
-    if (const JsonValue* v = root.find("target"); v && !is_hole(*v)) recipe.target = json.string(*v, "\"target\"").value_or("");
+    if (const JsonValue* v = root.find("target"); v && !is_hole(*v)) {
+      recipe.target = json.string(*v, "\"target\"").value_or("");
+      recipe.target_place = json.place(*v);
+    }
     if (const JsonValue* v = root.find("graph"); v && !is_hole(*v)) {
       recipe.graph = steps(*v, "\"graph\"");
       if (!recipe.graph.empty())
@@ -46,6 +50,7 @@ class RecipeReader {
     const bool hex = text->size() == 64 && text->find_first_not_of("0123456789abcdef") == std::string::npos;
     if (!hex) json.complain(Code::kBadHash, v, {*text});
     recipe.program_hash = *text;
+    recipe.hash_place = json.place(v);
   }
 
   void variants(const JsonValue& v) {
@@ -77,6 +82,7 @@ class RecipeReader {
         if (std::count(g.ops.begin(), g.ops.end(), item->text))
           json.complain(Code::kListedTwice, *item, {item->text, "\"ops\""});
         g.ops.push_back(item->text);
+        g.op_places.push_back(json.place(*item));
       }
     if (const JsonValue* rewrites = v.find("rewrites")) {
       g.rewrites_hole = is_hole(*rewrites);
@@ -167,7 +173,10 @@ class RecipeReader {
   void memory(const JsonValue& v) {
     if (!json.fields(v, "\"memory\"", {}, {"order", "arena"})) return;
     if (const JsonValue* order = v.find("order"); order && !is_hole(*order) && json.array(*order, "\"order\""))
-      for (const JsonValue* item : json.strings(*order, "\"order\"")) recipe.memory_order.push_back(item->text);
+      for (const JsonValue* item : json.strings(*order, "\"order\"")) {
+        recipe.memory_order.push_back(item->text);
+        recipe.order_places.push_back(json.place(*item));
+      }
     const JsonValue* const arena = v.find("arena");
     if (!arena || is_hole(*arena)) return;
     if (json.choice(*arena, "\"arena\"", {"auto", "none"}).value_or("auto") == "none")

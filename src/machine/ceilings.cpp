@@ -162,16 +162,19 @@ double measure_copy(const CpuMachine& machine) {
   return best;
 }
 
-void add_measured_ceilings(CpuMachine& machine) {
-  const std::string path = memory_of(machine);
-  std::ifstream known(path);
+bool add_known_ceilings(CpuMachine& machine) {
+  std::ifstream known(memory_of(machine));
   double peak = 0;
   double copy = 0;
-  if (!path.empty() && known >> peak >> copy && peak > 0 && copy > 0) {
-    machine.peak_f32_gflop_s = peak;
-    machine.copy_gb_s = copy;
-    return;
-  }
+  if (!(known >> peak >> copy) || peak <= 0 || copy <= 0) return false;
+  machine.peak_f32_gflop_s = peak;
+  machine.copy_gb_s = copy;
+  return true;
+}
+
+void add_measured_ceilings(CpuMachine& machine) {
+  if (add_known_ceilings(machine)) return;
+  const std::string path = memory_of(machine);
   machine.peak_f32_gflop_s = measure_peak_f32(machine);
   machine.copy_gb_s = measure_copy(machine);
   // What a busy machine can do is not its ceiling: use the figures now, but measure again next time.

@@ -16,6 +16,9 @@ CpuMachine detect_cpu();
 // Cores, caches and ceilings stay those of `host`. False if the name is not known.
 bool cpu_for_isa(const std::string& name, const CpuMachine& host, CpuMachine* out);
 
+// Fills the measured fields from what was remembered. False, and nothing filled, if this CPU was not measured yet.
+bool add_known_ceilings(CpuMachine& machine);
+
 // Fills peak_f32_gflop_s (one core) and copy_gb_s (all cores, read + write): from ${XDG_CACHE_HOME:-~/.cache}/facet if this CPU
 // was measured before, else by running two small kernels for about half a second and remembering the result. A cache that
 // cannot be written is no error: the next run measures again.

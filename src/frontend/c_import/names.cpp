@@ -134,11 +134,24 @@ Binding RegionReader::bind(const clang::VarDecl* decl, clang::SourceRange use) {
     return b;
   }
   if (!is_integer(dtype) || usage_.changed.count(decl) || usage_.loop_variables.count(decl))
-    return bind_tensor(decl, dtype, {}, false);
+    return is_stored(decl, dtype, use) ? bind_tensor(decl, dtype, {}, false) : b;
   b.kind = Kind::kSymbol;
   b.text = name_for(decl, false);
   b.dtype = dtype;
   return b;
+}
+
+// Can a tensor of a program hold such values? (Contract V8: the wider unsigned integers are for later.)
+bool RegionReader::is_stored(const clang::VarDecl* decl, const std::string& dtype, clang::SourceRange use) {
+  if (dtype != "u16" && dtype != "u32" && dtype != "u64") return true;
+  const std::string wider = dtype == "u16" ? "int32_t" : "int64_t";
+  refuse("not-imported", use,
+         {decl->getNameAsString(),
+          "it holds " + c_word(dtype) + ", and a program's tensors hold no unsigned integers but uint8_t"},
+         {dtype == "u64" ? "declare it int64_t where its values fit"
+                         : "declare it " + wider + ", which holds all its values, or " + c_word("i" + dtype.substr(1)) +
+                               " where they fit"});
+  return false;
 }
 
 Binding RegionReader::bind_tensor(const clang::VarDecl* decl, const std::string& dtype, std::vector<std::string> extents,
@@ -174,6 +187,7 @@ Binding RegionReader::bind_array(const clang::VarDecl* decl, clang::SourceRange 
            {"pass it as a parameter, or assign its elements in a loop of the region"});
     return {};
   }
+  if (!is_stored(decl, dtype, use)) return {};
   return bind_tensor(decl, dtype, std::move(extents), true);
 }
 

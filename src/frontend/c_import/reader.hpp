@@ -79,6 +79,7 @@ class RegionReader {
   const clang::VarDecl* loop_in(const clang::Stmt* size) const;
   bool extents_of(const clang::VarDecl* decl, clang::QualType type, std::vector<std::string>* extents, clang::QualType* element,
                   clang::SourceRange use);
+  bool is_stored(const clang::VarDecl* decl, const std::string& dtype, clang::SourceRange use);
   Binding bind_tensor(const clang::VarDecl* decl, const std::string& dtype, std::vector<std::string> extents, bool array);
   std::string name_for(const clang::ValueDecl* decl, bool local);
   void reserve_outer_names();

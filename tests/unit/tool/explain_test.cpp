@@ -85,5 +85,27 @@ TEST_F(Explain, KernelsOfAGpuHaveTheirWork) {
   EXPECT_TRUE(unmapped.count("the nest of h") || unmapped.count("the nest of h, y")) << j["loops"];
 }
 
+// A part that `compute_at` made is the whole work of every thread until its loops are mapped: told, with the step that does it.
+TEST_F(Explain, PartsThatABlockDoesNotShareAreTold) {
+  write("q.json", R"({"facet": 1, "name": "q", "symbols": {"N": {"min": 64, "max": 5000, "default": 1000}}, "tensors": {"a":
+    {"dtype": "f32", "shape": ["N"]}}, "inputs": ["a"], "ops": [{"op": "compute", "in": "a", "out": "q",
+    "def": ["p[x] = exp(a[x]) for x in 0..N", "q[y] = p[y] + p[y + 1] for y in 0..N-1"]}], "outputs": ["q"]})");
+  const auto map = [&](const std::string& more) {
+    write("r.json", R"({"facet_recipe": 1, "variants": [{"groups": [{"ops": ["q"], "steps": [
+      {"do": "tile", "statement": "q", "loops": ["y"], "sizes": [32]},
+      {"do": "compute_at", "array": "q.p", "statement": "q", "at": "yt"},
+      {"do": "map_gpu", "statement": "q", "grid": ["yt"], "block": ["y"], "threads": [32]})" +
+                        more + "]}]}]}");
+    return facet("explain q.json --schedule r.json --target cuda").out;
+  };
+  const std::string told = "every thread of the block computes all of it: map_gpu with \"statement\": \"q.p.at\"";
+  const std::string alone = map("");
+  EXPECT_NE(alone.find("- map: x of q.p.at: " + told), std::string::npos) << alone;
+  const std::string shared = map(R"(, {"do": "map_gpu", "statement": "q.p.at", "block": ["x"], "threads": [32]})");
+  EXPECT_EQ(shared.find("computes all of it"), std::string::npos) << shared;
+  EXPECT_NE(facet("show q.json --stage ast --schedule r.json --target cuda").out.find("allocate q.p.at: f32[1, 33] shared"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace facet

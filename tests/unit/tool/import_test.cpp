@@ -332,5 +332,31 @@ TEST_F(Tool, SourceLinesAndFunctionRecordAreChecked) {
   EXPECT_EQ(error_code("check q.json"), "undefined-name");
 }
 
+// They became a program that was refused, and the complaint was of a file that nobody had written.
+TEST_F(ImportC, ElementsThatNoTensorHoldsAreRefusedWhereTheyStand) {
+  SKIP_WITHOUT_READER();
+  const auto of_type = [&](const std::string& type) {
+    return import("#include <stdint.h>\n#include <stdbool.h>\nvoid f(int n, " + type +
+                      " x[n]) {\n#pragma scop\n for (int i = 0; i < n; i++)\n  x[i] = x[i];\n#pragma endscop\n}\n",
+                  "-o made.json");
+  };
+  for (const std::string type : {"uint16_t", "uint32_t", "uint64_t", "unsigned", "unsigned short", "unsigned long", "size_t"}) {
+    const Json j = of_type(type == "size_t" ? "unsigned long" : type);
+    EXPECT_EQ(status, 2) << type << j;
+    EXPECT_EQ(j["error"]["code"], "not-imported") << type << j;
+    EXPECT_EQ(j["error"]["file"], "x.c") << type;
+    EXPECT_EQ(j["error"]["line"], 6) << type;
+    EXPECT_FALSE(std::filesystem::exists(path("made.json"))) << type;
+  }
+  for (const std::string type : {"bool", "int8_t", "uint8_t", "int16_t", "int32_t", "int64_t", "float", "double"}) {
+    const Json j = of_type(type);
+    EXPECT_EQ(status, 0) << type << j;
+    EXPECT_TRUE(std::filesystem::exists(path("made.json"))) << type;
+    std::filesystem::remove(path("made.json"));
+  }
+  const Json scalar = import(function("for (int i = 0; i < n; i++) s[0] += 1;", "int n, unsigned *s"));
+  EXPECT_EQ(scalar["error"]["code"], "not-imported") << scalar;
+}
+
 }  // namespace
 }  // namespace facet

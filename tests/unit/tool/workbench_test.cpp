@@ -108,5 +108,14 @@ TEST_F(Workbench, GroupsWithoutANameAreNumbered) {
   EXPECT_NE(text.find("kernel k2 (c): "), std::string::npos) << text;
 }
 
+// Of a triangle's register tile one piece has no form that is unrolled, the other has: the step is obeyed, and stays.
+TEST_F(Workbench, TheSchedulersOwnRecipeGivesTheSameSource) {
+  const std::string program = test::source_path("bench/polybench/trmm.json") + " --time-budget 200";
+  ASSERT_EQ(facet("schedule " + program + " -o own.json").status, 0);
+  EXPECT_NE(read("own.json").find("\"unroll\""), std::string::npos) << "or nothing was tested";
+  EXPECT_EQ(facet("show " + program + " --stage source").out,
+            facet("show " + program + " --stage source --schedule own.json").out);
+}
+
 }  // namespace
 }  // namespace facet

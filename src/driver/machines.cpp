@@ -52,7 +52,7 @@ bool is_target(const std::string& target) {
   return base == "reference" ? bare : (base == "openmp" || base == "cuda") && (bare || target.size() > base.size() + 1);
 }
 
-Result<Machine> machine_in_force(const Options& options, bool measured) {
+Result<Machine> described_machine(const Options& options) {
   Machine machine;
   machine.cpu = detect_cpu();
   if (!options.machine.empty()) {
@@ -75,11 +75,16 @@ Result<Machine> machine_in_force(const Options& options, bool measured) {
                                            "openmp:znver4 and other x86-64 CPU names, openmp:generic, openmp:neon",
                                            "several at once, as openmp:generic,avx2 or openmp:all, are for `compile`"});
   }
-  if (machine.cpu.peak_f32_gflop_s > 0) return machine;
+  return machine;
+}
+
+Result<Machine> machine_in_force(const Options& options, bool measured) {
+  Result<Machine> machine = described_machine(options);
+  if (!machine || machine->cpu.peak_f32_gflop_s > 0) return machine;
   if (measured)
-    add_measured_ceilings(machine.cpu);
+    add_measured_ceilings(machine->cpu);
   else if (options.machine.empty())  // a description is of another machine than this one
-    (void)add_known_ceilings(machine.cpu);
+    (void)add_known_ceilings(machine->cpu);
   return machine;
 }
 

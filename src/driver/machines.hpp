@@ -16,8 +16,12 @@ Result<std::vector<std::string>> instruction_sets(const Options& options);
 // "reference", "openmp", "openmp:NAME", "cuda", "cuda:NAME": the form alone, not whether the machine knows the name.
 bool is_target(const std::string& target);
 
-// Detection, then --machine, then the instruction set of "openmp:NAME" or the architecture of "cuda:sm_NN". The ceilings are
-// those that the file gives or, without a file, that were measured before; with `measured` they are measured if need be.
+// Detection, then --machine, then the instruction set of "openmp:NAME" or the architecture of "cuda:sm_NN". Without what was
+// measured: seeds of `fuzz` and of the sweep plan alike whenever they run.
+Result<Machine> described_machine(const Options& options);
+
+// The same with the ceilings that the file gives or, without a file, that were measured before; with `measured` they are
+// measured if need be.
 Result<Machine> machine_in_force(const Options& options, bool measured);
 
 // What every verb plans by, so that all of them plan alike: with ceilings that are remembered, never with what was measured

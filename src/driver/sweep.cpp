@@ -138,7 +138,7 @@ std::vector<GpuCase> sweep_programs(std::int64_t sample, std::uint64_t seed, con
 
 Result<std::vector<GpuCaseResult>> check_compiled(const std::vector<GpuCase>& cases, const Options& options,
                                                   const std::function<void(const std::string&)>& progress) {
-  const Result<Machine> machine = machine_in_force(options, false);
+  const Result<Machine> machine = described_machine(options);
   if (!machine) return machine.errors();
   std::vector<GpuCaseResult> results(cases.size());
   std::vector<CpuCase> batch;

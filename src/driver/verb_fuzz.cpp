@@ -254,7 +254,7 @@ Outcome Fuzzer::outcome() const {
 }  // namespace
 
 Result<Outcome> verb_fuzz(const Options& options) {
-  const Result<Machine> machine = machine_in_force(options, false);
+  const Result<Machine> machine = described_machine(options);
   if (!machine) return machine.errors();
   Fuzzer fuzzer(options, *machine);
   const Result<Done> done = fuzzer.run();

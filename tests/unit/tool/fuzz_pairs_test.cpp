@@ -44,7 +44,7 @@ TEST_P(FuzzPairs, AreRight) {
   const std::vector<std::string> parts = parts_of(GetParam());
   ASSERT_EQ(parts.size(), 3U) << "what was wrong === program === recipe";
   SCOPED_TRACE(parts[0]);
-  const Result<Machine> machine = machine_in_force(Options{}, false);
+  const Result<Machine> machine = described_machine(Options{});
   ASSERT_TRUE(machine.ok()) << to_text(machine.errors());
   for (const char* target : {"openmp", "cuda"}) {
     Result<Recipe> recipe = read_recipe(parts[2], "recipe");
@@ -70,7 +70,7 @@ TEST_P(FuzzRefused, NamesTheStep) {
   const std::vector<std::string> parts = parts_of(GetParam());
   ASSERT_EQ(parts.size(), 3U) << "what was wrong === program === recipe";
   SCOPED_TRACE(parts[0]);
-  const Result<Machine> machine = machine_in_force(Options{}, false);
+  const Result<Machine> machine = described_machine(Options{});
   ASSERT_TRUE(machine.ok()) << to_text(machine.errors());
   Result<Recipe> recipe = read_recipe(parts[2], "recipe");
   ASSERT_TRUE(recipe.ok()) << to_text(recipe.errors());

@@ -40,7 +40,7 @@ std::int64_t refused(const FuzzTally& tally, const std::string& prefix) {
 }
 
 TEST(FuzzSteps, ApplyAndAreJudgedByOrderAndStorage) {
-  const Result<Machine> machine = machine_in_force(Options{}, false);
+  const Result<Machine> machine = described_machine(Options{});
   ASSERT_TRUE(machine.ok()) << to_text(machine.errors());
   FuzzTally tally;
   for (std::uint64_t seed = 7000; seed < 7150; ++seed) {

@@ -18,7 +18,7 @@ constexpr const char* kRecipe = R"({"facet_recipe": 1, "target": "openmp", "vari
   {"when": "N % 8 == 0", "groups": [{"name": "k0", "ops": ["y"], "steps": []}]}]})";
 
 FuzzPair pair_of() {
-  const Result<Machine> machine = machine_in_force(Options{}, false);
+  const Result<Machine> machine = described_machine(Options{});
   EXPECT_TRUE(machine.ok()) << to_text(machine.errors());
   Result<Recipe> recipe = read_recipe(kRecipe, "recipe");
   EXPECT_TRUE(recipe.ok()) << to_text(recipe.errors());

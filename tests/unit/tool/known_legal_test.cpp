@@ -64,7 +64,7 @@ TEST_P(KnownLegal, IsAcceptedAndRight) {
   given.set = GetParam().sizes;
   const Result<Loaded> loaded = load_program(given);
   ASSERT_TRUE(loaded.ok()) << to_text(loaded.errors());
-  const Result<Machine> machine = machine_in_force(given, false);
+  const Result<Machine> machine = described_machine(given);
   ASSERT_TRUE(machine.ok()) << to_text(machine.errors());
   const std::string text = recipe_text(loaded->program, GetParam());
   const Result<Recipe> recipe = read_recipe(text, "recipe");

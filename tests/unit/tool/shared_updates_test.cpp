@@ -33,7 +33,7 @@ const std::vector<std::string> kUpdates = {nest("s[j] += A[i][j];"), nest("s[j] 
 
 // "" when the trees' numbers are the reference's and nothing races.
 std::string tried(const std::string& dtype, const std::string& code, const std::string& steps) {
-  const Result<Machine> machine = machine_in_force(Options{}, false);
+  const Result<Machine> machine = described_machine(Options{});
   const Result<Recipe> read = read_recipe(recipe(steps), "recipe");
   EXPECT_TRUE(machine.ok() && read.ok());
   const Result<FuzzPair> pair = fuzz_pair(program(dtype, code), *read, {}, 1, *machine);

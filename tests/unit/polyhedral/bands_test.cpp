@@ -102,6 +102,37 @@ TEST(Bands, BackwardLoopsAndScalars) {
   EXPECT_EQ(count(scalar, "index_set_split"), 2);
 }
 
+const char* const kOrthogonal =
+    "for (int k = 0; k < N; k++) { double norm = 0.0; for (int i = 0; i < N; i++) norm += A[i][k] * A[i][k];"
+    " R[k][k] = sqrt(norm); for (int i = 0; i < N; i++) Q[i][k] = A[i][k] / R[k][k];"
+    " for (int j = k + 1; j < N; j++) { R[k][j] = 0.0; for (int i = 0; i < N; i++) R[k][j] += Q[i][k] * A[i][j];"
+    " for (int i = 0; i < N; i++) A[i][j] = A[i][j] - Q[i][k] * R[k][j]; } }";
+
+Program orthogonal(int n) {
+  return program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 3, "max": 100000, "default": )" + std::to_string(n) +
+                    R"(}}, "tensors": {"A": {"dtype": "f64", "shape": ["N", "N"]}, "Q": {"dtype": "f64", "shape": ["N", "N"]},
+    "R": {"dtype": "f64", "shape": ["N", "N"]}}, "inputs": ["A", "Q", "R"],
+    "ops": [{"op": "loops", "in": ["N"], "inout": ["A", "Q", "R"], "code": ")" +
+                    std::string(kOrthogonal) + R"("}], "outputs": ["Q", "R"]})");
+}
+
+// Columns in panels that stay in the second cache: those behind a block's own run on threads.
+TEST(Bands, AnOrthogonalizationRunsInPanels) {
+  const std::vector<Step> steps = planned(orthogonal(1000));
+  EXPECT_EQ(count(steps, "reschedule"), 1);
+  ASSERT_EQ(count(steps, "index_set_split"), 1);
+  EXPECT_EQ(count(steps, "interchange"), 2);  // the sum and the update: rows outside, lanes inside
+  EXPECT_EQ(count(steps, "skew"), 0);
+  const auto split = std::find_if(steps.begin(), steps.end(), [](const Step& s) { return s.verb == "index_set_split"; });
+  const auto threads = std::find_if(steps.begin(), steps.end(), [](const Step& s) { return s.verb == "parallelize"; });
+  ASSERT_NE(threads, steps.end());
+  EXPECT_LT(split, threads);
+  EXPECT_EQ(std::get<std::string>(threads->arguments.at("loop").value), "jt");
+}
+
+// A matrix that the second cache holds is walked as it was.
+TEST(Bands, PanelsAreForMatricesLargerThanTheCache) { EXPECT_EQ(count(planned(orthogonal(300)), "index_set_split"), 0); }
+
 TEST(Bands, SmallOnesAreLeftAlone) { EXPECT_EQ(count(planned(matrix(kLu, 40)), "reschedule"), 0); }
 
 // Rows of step k are read by rows before and after them: nothing permutes.

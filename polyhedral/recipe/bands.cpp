@@ -18,6 +18,7 @@
 
 #include "polyhedral/legality.hpp"
 #include "polyhedral/recipe/blocks.hpp"
+#include "polyhedral/recipe/panels.hpp"
 #include "polyhedral/recipe/time_tiles.hpp"
 
 namespace facet {
@@ -99,6 +100,7 @@ class Band {
     for (const TreePtr& l : around)
       if (statements_of(l).size() == inside.size()) shared.push_back(l);
     BlockedNest blocked = plan_blocks(planner_, made, shared, inside, scalars);
+    if (blocked.steps.empty()) blocked = plan_panels(planner_, made, shared, inside);
     if (blocked.steps.empty()) return false;
     blocked.steps.insert(blocked.steps.begin(), reschedule);
     for (const std::string& s : scalars) blocked.steps.insert(blocked.steps.begin(), make_step("expand", {{"array", arg(s)}}));

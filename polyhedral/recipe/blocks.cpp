@@ -12,7 +12,9 @@
 //
 // The register tile has lanes along j where all reads walk memory along it, else along k, whose partial sums are then added up
 // once a tile. Left-looking, as Crout's variant: an element of A is fetched and stored once by the products. The rest of the
-// tile is B / N of the work. Not handled: updates whose loops are not i, j and k, several arrays updated in turn.
+// tile is B / N of the work; in large tiles, which fetch less, it is cut once more in the same way, into small tiles that run
+// one after the other. What is left there goes on from k to k, a column's end (a division by the diagonal) before the updates:
+// its rows do not wait for each other. Not handled: updates whose loops are not i, j and k, several arrays updated in turn.
 // Source: Dongarra, Duff, Sorensen and van der Vorst, Numerical Linear Algebra for High-Performance Computers, 1998, ch. 5.
 #include "polyhedral/recipe/blocks.hpp"
 
@@ -20,6 +22,7 @@
 #include <cmath>
 
 #include "facet/expr_facts.hpp"
+#include "polyhedral/recipe/block_sides.hpp"
 #include "polyhedral/recipe/contraction.hpp"
 #include "polyhedral/recipe/index_walk.hpp"
 #include "polyhedral/recipe/time_tiles.hpp"
@@ -29,15 +32,6 @@ namespace facet {
 namespace {
 
 using Names = std::vector<std::string>;
-
-constexpr double kPlainSlower =
-    5;  // than register tiles: the work inside a tile (lu in tiles of 32, 64 and 128: 102, 80, 87 ms)
-constexpr double kDotSlower = 10;      // without lanes along the columns there (cholesky: 32 44 ms, 64 49)
-constexpr double kPeakGflopS = 100;    // f32 of one core where the machine does not say
-constexpr std::int64_t kKBlock = 128;  // rows of another tile that a register tile passes before the next one meets them again:
-                                       // their pages are known then (lu: 64 83 ms, 128 and 256 80, all 93)
-constexpr double kDefaultL3 = 12;      // GB/s of one core where the machine does not say
-constexpr double kWaveStarts = 3;      // a loop for threads ends with the last of them: more than their start alone
 
 class Blocks {
  public:
@@ -55,19 +49,28 @@ class Blocks {
     put_target_first();
     if (!find_updates()) return {};
     choose();
-    if (size_ == 0) return {};
-    cut();
-    for (const Update& u : updates_) tile_registers(u);
+    if (sides_.outer == 0) return {};
+    cut("t", sides_.outer);
+    if (sides_.inner > 0) cut("s", sides_.inner);
+    for (const Update& u : updates_)
+      for (const Part& p : u.pure) tile_registers(u, p);
     for (const Update& u : updates_) order_rest(u);
     add_wavefronts();
     return {steps_, reason()};
   }
 
  private:
+  // The products of finished tiles of one side: what they are called.
+  struct Part {
+    std::string name;
+    std::int64_t side = 0;
+  };
+
   struct Update {
     int statement = -1;
     std::string row, column, k;  // its names for the loops
-    std::string pure, rest;      // what the two parts are called
+    std::vector<Part> pure;      // large tiles first
+    std::string rest;            // what is left
     bool dot = false;            // lanes along k
   };
 
@@ -192,84 +195,73 @@ class Blocks {
     if (std::none_of(bounds_.begin(), bounds_.end(), known)) bounds_.push_back({loop, sign, offset});
   }
 
-  // The tile's side: register tiles run near the peak of multiply-adds and are kPlainSlower times faster than the rest, which
-  // is about 1.5 * side / extent of all; a side of twice the length fetches the finished tiles half as often.
   void choose() {
     const Update& u = updates_[0];
-    const CpuMachine& cpu = planner_.options().machine.cpu;
-    const double extent = std::min(model_.trips(*shared_[0], u.statement), model_.trips(*shared_[1], u.statement));
-    double instances = 0;
-    for (const Update& x : updates_) instances += model_.instances(x.statement);
-    const double element = static_cast<double>(size_bytes(statement(u.statement).value->type));
-    const double peak = cpu.peak_f32_gflop_s > 0 ? cpu.peak_f32_gflop_s : kPeakGflopS;
-    const double work = 2 * instances / (1000 * peak * 4 / element);
-    const double l3 = cpu.caches.size() > 2 && cpu.caches[2].read_gb_s > 0 ? cpu.caches[2].read_gb_s : kDefaultL3;
-    const double threads = planner_.threads(), slower = u.dot ? kDotSlower : kPlainSlower;
-    double best = slower * work / threads;
-    for (const std::int64_t side : {16, 32, 64, 96, 128}) {
-      const double tiles = extent / static_cast<double>(side);
-      if (tiles < 2 * threads) break;
-      const double inside = std::min(1.0, 1.5 / tiles);
-      const double fetched = 2 * element * instances / static_cast<double>(side) / (l3 * 1000);
-      const double us = (std::max(work, fetched) + 0.3 * fetched + slower * inside * work) / threads +
-                        2 * tiles * kWaveStarts * cpu.thread_start_us;
-      if (us >= best) continue;
-      best = us;
-      size_ = side;
-    }
+    BlockFacts facts;
+    facts.extent = std::min(model_.trips(*shared_[0], u.statement), model_.trips(*shared_[1], u.statement));
+    for (const Update& x : updates_) facts.instances += model_.instances(x.statement);
+    facts.element_bytes = static_cast<double>(size_bytes(statement(u.statement).value->type));
+    facts.threads = planner_.threads();
+    facts.dot = u.dot;
+    facts.again = std::all_of(updates_.begin(), updates_.end(), [&](const Update& x) { return goes_on_by_k(x); });
+    sides_ = choose_block_sides(planner_.options().machine.cpu, facts);
   }
 
-  std::string tile_name(const TreePtr& loop) const { return loop->names.at(updates_[0].statement) + "t"; }
+  std::string tile_name(const TreePtr& loop, const std::string& suffix) const {
+    return loop->names.at(updates_[0].statement) + suffix;
+  }
 
   // "min(64*it, 64*jt)" over the bounds of one sign; "" without any.
-  std::string point(std::int64_t sign) const {
+  std::string point(std::int64_t sign, const std::string& suffix, std::int64_t side) const {
     std::string list;
     int n = 0;
     for (const Bound& b : bounds_) {
       if (b.sign != sign) continue;
       ++n;
-      list += (list.empty() ? "" : ", ") + std::string(sign > 0 ? "" : "-") + std::to_string(size_) + "*" + tile_name(b.loop);
+      list += (list.empty() ? "" : ", ") + std::string(sign > 0 ? "" : "-") + std::to_string(side) + "*" +
+              tile_name(b.loop, suffix);
       if (b.offset != 0) list += (b.offset > 0 ? " + " : " - ") + std::to_string(std::abs(b.offset));
     }
     return n > 1 ? (sign > 0 ? "min(" : "max(") + list + ")" : list;
   }
 
-  // Tiles; the products of finished tiles in nests of their own, in front.
-  void cut() {
-    const std::string& first = statement(updates_[0].statement).name;
+  bool has_bounds(std::int64_t sign) const {
+    return std::any_of(bounds_.begin(), bounds_.end(), [&](const Bound& b) { return b.sign == sign; });
+  }
+
+  // Tiles of what is left so far; the products of finished ones in nests of their own, in front.
+  void cut(const std::string& suffix, std::int64_t side) {
     Names loops, tiles;
     for (int l = 0; l < 2; ++l) {
       loops.push_back(shared_[static_cast<std::size_t>(l)]->names.at(updates_[0].statement));
-      tiles.push_back(tile_name(shared_[static_cast<std::size_t>(l)]));
+      tiles.push_back(tile_name(shared_[static_cast<std::size_t>(l)], suffix));
     }
-    steps_.push_back(make_step("tile", {{"statement", arg(first)},
+    for (Update& u : updates_)
+      if (u.rest.empty()) u.rest = statement(u.statement).name;
+    steps_.push_back(make_step("tile", {{"statement", arg(updates_[0].rest)},
                                         {"loops", arg(loops)},
-                                        {"sizes", arg(std::vector<std::int64_t>{size_, size_})},
+                                        {"sizes", arg(std::vector<std::int64_t>{side, side})},
                                         {"names", arg(tiles)}}));
-    const std::string low = point(-1), high = point(1);
+    const std::string low = point(-1, suffix, side), high = point(1, suffix, side);
     std::vector<int> split;  // loops over k that are cut: updates may share one
     for (Update& u : updates_) {
-      u.pure = statement(u.statement).name;
-      u.rest = u.pure;
+      std::string pure = u.rest;
       const TreePtr k_loop = find_loop(made_.tree, u.statement, u.k);
       const bool done = std::count(split.begin(), split.end(), k_loop->id) > 0;
       if (!low.empty()) {
-        if (!done) split_k(u, u.pure, low);
-        u.pure += ".from";
+        if (!done) split_k(u, pure, low);
+        pure += ".from";
       }
       if (!high.empty()) {
-        if (!done) split_k(u, u.pure, high);
-        u.rest = u.pure + ".from";
+        if (!done) split_k(u, pure, high);
+        u.rest = pure + ".from";
       }
       split.push_back(k_loop->id);
+      u.pure.push_back({pure, side});
     }
-    Names pure;
-    for (const Update& u : updates_) pure.push_back(u.pure);
-    const std::string outer = loops[0];
-    for (std::size_t k = 0; k < pure.size(); ++k) {
-      ArgumentMap arguments{{"statement", arg(pure[k])}, {"loop", arg(outer)}, {"first", truth()}};
-      steps_.push_back(make_step("distribute", arguments));
-    }
+    for (const Update& u : updates_)
+      steps_.push_back(
+          make_step("distribute", {{"statement", arg(u.pure.back().name)}, {"loop", arg(loops[0])}, {"first", truth()}}));
   }
 
   static Argument truth() { return {true}; }
@@ -278,26 +270,15 @@ class Blocks {
     steps_.push_back(make_step("index_set_split", {{"statement", arg(name)}, {"loop", arg(u.k)}, {"expression", arg(point)}}));
   }
 
-  ContractionTile register_tile(const Update& u) const {
+  ContractionTile register_tile(const Update& u, std::int64_t side) const {
     const CpuMachine& cpu = planner_.options().machine.cpu;
     const std::int64_t bytes = static_cast<std::int64_t>(size_bytes(statement(u.statement).value->type));
-    const double side = static_cast<double>(size_);
-    if (!u.dot) {  // partial tiles inside each tile would cost more than a smaller one
-      TileAccess whole;
-      whole.divides = true;
-      return choose_tile(cpu, bytes, {side, side, side, side, side, 1}, whole);
-    }
-    ContractionTile t;
-    t.lanes = std::max<std::int64_t>(1, cpu.vector_bytes / bytes);
-    t.mr = 1;
-    while ((t.mr + 1) * (t.mr + 1) + 2 * (t.mr + 1) <= cpu.vector_registers) ++t.mr;
-    t.nr = t.mr;
-    return t;
+    return u.dot ? dot_tile(cpu, bytes) : block_tile(cpu, bytes, side);
   }
 
-  void tile_registers(const Update& u) {
-    const ContractionTile t = register_tile(u);
-    const Argument pure = arg(u.pure);
+  void tile_registers(const Update& u, const Part& part) {
+    const ContractionTile t = register_tile(u, part.side);
+    const Argument pure = arg(part.name);
     const auto add = [&](const std::string& verb, ArgumentMap arguments) {
       arguments["statement"] = pure;
       steps_.push_back(make_step(verb, std::move(arguments)));
@@ -310,7 +291,7 @@ class Blocks {
     tile(u.column, t.nr);
     const Names tiles{u.column + "r", u.row + "r"};
     Names order = tiles;
-    if (!u.dot) {
+    if (!u.dot && part.side == sides_.outer) {
       tile(u.k, kKBlock);
       order.insert(order.begin(), u.k + "r");
     }
@@ -321,32 +302,36 @@ class Blocks {
     if (u.dot) add("unroll", {{"loop", arg(u.column)}});
   }
 
-  // Inside the tile: lanes along the columns, every statement in a loop of its own there.
-  void order_rest(const Update& u) {
-    if (u.dot || u.rest == u.pure || !point(-1).empty()) return;
+  // Can what is left inside a tile go on from k to k, lanes along the columns?
+  bool goes_on_by_k(const Update& u) const {
+    if (u.dot || has_bounds(-1) || !has_bounds(1)) return false;
     const TreePtr k_loop = find_loop(made_.tree, u.statement, u.k);
-    if (std::find(shared_.begin(), shared_.end(), k_loop) == shared_.end() || rest_ordered_) return;
+    return std::find(shared_.begin(), shared_.end(), k_loop) != shared_.end();
+  }
+
+  // Inside the tile: what ends an element's updates (a division by the diagonal) for all rows, then the updates of each row,
+  // every statement in a loop of its own there.
+  void order_rest(const Update& u) {
+    if (!goes_on_by_k(u) || rest_ordered_) return;
     rest_ordered_ = true;
-    // What ends an element's updates (a division by the diagonal) follows the last of them at once, before others need it.
-    for (const int s : statements_)
-      if (!statement(s).update)
-        steps_.push_back(make_step("shift", {{"statement", arg(statement(s).name)},
-                                             {"loop", arg(find_loop(made_.tree, k_loop->id)->names.at(s))},
-                                             {"offset", arg(std::int64_t{-1})}}));
-    steps_.push_back(make_step("interchange", {{"statement", arg(u.rest)}, {"order", arg(Names{u.row, u.k, u.column})}}));
-    for (std::size_t s = 0; s + 1 < statements_.size(); ++s) {
-      const auto it =
-          std::find_if(updates_.begin(), updates_.end(), [&](const Update& x) { return x.statement == statements_[s]; });
-      const std::string name = it == updates_.end() ? statement(statements_[s]).name : it->rest;
-      steps_.push_back(make_step("distribute", {{"statement", arg(name)}, {"loop", arg(shared_name(statements_[s], u))}}));
+    steps_.push_back(make_step("interchange", {{"statement", arg(u.rest)}, {"order", arg(Names{u.k, u.row, u.column})}}));
+    const std::size_t kept = statements_.size() - updates_.size();
+    for (const Update& x : updates_)
+      if (kept > 0)
+        steps_.push_back(make_step("distribute", {{"statement", arg(x.rest)}, {"loop", arg(x.row)}, {"last", truth()}}));
+    std::size_t n = 0;
+    for (const int s : statements_) {
+      const bool updates = std::any_of(updates_.begin(), updates_.end(), [&](const Update& x) { return x.statement == s; });
+      if (!updates && ++n < kept)
+        steps_.push_back(make_step("distribute", {{"statement", arg(statement(s).name)}, {"loop", arg(shared_name(s, u))}}));
     }
   }
 
   std::string shared_name(int s, const Update& u) const { return find_loop(made_.tree, u.statement, u.column)->names.at(s); }
 
   void add_wavefronts() {
-    const Argument first = arg(updates_[0].pure);
-    const std::string outer = tile_name(shared_[0]), inner = tile_name(shared_[1]);
+    const Argument first = arg(updates_[0].pure[0].name);
+    const std::string outer = tile_name(shared_[0], "t"), inner = tile_name(shared_[1], "t");
     if (planner_.threads() < 2) return contract_again(first, inner);
     steps_.push_back(make_step("skew", {{"statement", first}, {"loop", arg(inner)}, {"by", arg(outer)}}));
     steps_.push_back(make_step("interchange", {{"statement", first}, {"order", arg(Names{inner, outer})}}));
@@ -370,8 +355,9 @@ class Blocks {
   }
 
   std::string reason() const {
-    const ContractionTile t = register_tile(updates_[0]);
-    return "tiles of " + std::to_string(size_) + "; products of finished ones " + std::to_string(t.mr) + " x " +
+    const ContractionTile t = register_tile(updates_[0], sides_.outer);
+    const std::string again = sides_.inner > 0 ? ", inside them tiles of " + std::to_string(sides_.inner) : "";
+    return "tiles of " + std::to_string(sides_.outer) + again + "; products of finished ones " + std::to_string(t.mr) + " x " +
            std::to_string(t.nr) + " in registers, lanes along " + (updates_[0].dot ? updates_[0].k : updates_[0].column);
   }
 
@@ -383,7 +369,7 @@ class Blocks {
   Model model_;
   std::vector<Update> updates_;
   std::vector<Bound> bounds_;
-  std::int64_t size_ = 0;
+  BlockSides sides_;
   bool rest_ordered_ = false;
   std::vector<Step> steps_;
 };

@@ -76,7 +76,7 @@ struct TileAccess {
   bool gathers = false;  // the operand's elements lie apart, and no copy can bring them together
   bool across = false;   // so do the result's
   bool split = false;    // the operand's vectors lie anywhere: those as wide as a line of the cache touch two of them
-  bool divides = false;  // the tile's sides must divide those of the nest
+  bool divides = false;  // the tile's sides, of whole vectors, must divide those of the nest
 };
 TileAccess access_of(const Contraction& c);
 

@@ -1,6 +1,7 @@
 // Bands: factorizations become permutable loops in tiles; what has nothing to permute stays as it is.
 #include <algorithm>
 
+#include "polyhedral/recipe/block_sides.hpp"
 #include "tests/unit/polyhedral/program_support.hpp"
 
 namespace facet {
@@ -29,14 +30,48 @@ std::vector<Step> planned(const Program& p) {
 }
 
 // Tiles in wavefronts; in each, the products of finished tiles first, in registers: split off where the tile itself begins.
+// What is left is cut once more in the same way.
 TEST(Bands, AFactorizationIsTiledInWavefronts) {
   const std::vector<Step> steps = planned(matrix(kLu, 2000));
   EXPECT_EQ(count(steps, "reschedule"), 1);
-  EXPECT_EQ(count(steps, "index_set_split"), 1);
-  EXPECT_EQ(count(steps, "unroll"), 2);  // rows of the register tiles: below the diagonal, and from it on
+  EXPECT_EQ(count(steps, "index_set_split"), 2);
+  EXPECT_EQ(count(steps, "unroll"), 4);  // rows of the register tiles: below the diagonal, and from it on; large and small
   EXPECT_EQ(count(steps, "skew"), 1);
   EXPECT_EQ(count(steps, "parallelize"), 1);
-  EXPECT_EQ(count(steps, "vectorize"), 4);  // both updates, in both parts; the division's loop runs once
+  EXPECT_EQ(count(steps, "vectorize"), 6);  // both updates, in three parts; the division's loop runs once
+  EXPECT_EQ(count(steps, "shift"), 0);      // the division is done for all rows before they go on
+}
+
+// Register tiles walk operands that nothing packs: whole vectors, whose columns stay in L1.
+TEST(Bands, RegisterTilesOfFactorizationsDivideTheirTile) {
+  CpuMachine cpu;
+  cpu.vector_bytes = 64;
+  cpu.vector_registers = 32;
+  cpu.caches.resize(1);
+  cpu.caches[0].size_bytes = 32768;
+  for (const std::int64_t side : {32, 96, 128}) {
+    const ContractionTile t = block_tile(cpu, 8, side);
+    EXPECT_EQ(t.lanes, 8);
+    EXPECT_EQ(side % t.nr, 0);
+    EXPECT_EQ(side % t.mr, 0);
+    EXPECT_LE(t.nr * kKBlock * 8, 16384);
+  }
+}
+
+// Small tiles inside large ones where they may be, one size where not, and none for a handful.
+TEST(Bands, SidesOfTiles) {
+  CpuMachine cpu;
+  BlockFacts facts{2000, 2.0 * 2000 * 2000 * 2000 / 3, 8, 2, false, true};
+  const BlockSides both = choose_block_sides(cpu, facts);
+  EXPECT_GE(both.outer, 2 * both.inner);
+  EXPECT_GT(both.inner, 0);
+  facts.again = false;
+  const BlockSides one = choose_block_sides(cpu, facts);
+  EXPECT_EQ(one.inner, 0);
+  EXPECT_LT(one.outer, both.outer);
+  facts.extent = 40;
+  facts.instances = 40 * 40 * 40 / 3;
+  EXPECT_EQ(choose_block_sides(cpu, facts).outer, 0);
 }
 
 // A[j, k] has no lanes along j: they run along k, and both sides of the register tile are unrolled.
@@ -64,8 +99,39 @@ TEST(Bands, BackwardLoopsAndScalars) {
              " for (int k = 0; k < i; k++) w -= A[i][k] * A[k][j]; A[i][j] = w; } }",
              2000));
   EXPECT_EQ(count(scalar, "expand"), 2);
-  EXPECT_EQ(count(scalar, "index_set_split"), 1);
+  EXPECT_EQ(count(scalar, "index_set_split"), 2);
 }
+
+const char* const kOrthogonal =
+    "for (int k = 0; k < N; k++) { double norm = 0.0; for (int i = 0; i < N; i++) norm += A[i][k] * A[i][k];"
+    " R[k][k] = sqrt(norm); for (int i = 0; i < N; i++) Q[i][k] = A[i][k] / R[k][k];"
+    " for (int j = k + 1; j < N; j++) { R[k][j] = 0.0; for (int i = 0; i < N; i++) R[k][j] += Q[i][k] * A[i][j];"
+    " for (int i = 0; i < N; i++) A[i][j] = A[i][j] - Q[i][k] * R[k][j]; } }";
+
+Program orthogonal(int n) {
+  return program_of(R"({"facet": 1, "name": "p", "symbols": {"N": {"min": 3, "max": 100000, "default": )" + std::to_string(n) +
+                    R"(}}, "tensors": {"A": {"dtype": "f64", "shape": ["N", "N"]}, "Q": {"dtype": "f64", "shape": ["N", "N"]},
+    "R": {"dtype": "f64", "shape": ["N", "N"]}}, "inputs": ["A", "R"],
+    "ops": [{"op": "loops", "in": ["N"], "inout": ["A", "R"], "out": ["Q"], "code": ")" +
+                    std::string(kOrthogonal) + R"("}], "outputs": ["Q", "R"]})");
+}
+
+// Columns in panels that stay in the second cache: those behind a block's own run on threads.
+TEST(Bands, AnOrthogonalizationRunsInPanels) {
+  const std::vector<Step> steps = planned(orthogonal(1000));
+  EXPECT_EQ(count(steps, "reschedule"), 1);
+  ASSERT_EQ(count(steps, "index_set_split"), 1);
+  EXPECT_GE(count(steps, "interchange"), 2);  // the sum and the update: rows outside, lanes inside
+  EXPECT_EQ(count(steps, "skew"), 0);
+  const auto split = std::find_if(steps.begin(), steps.end(), [](const Step& s) { return s.verb == "index_set_split"; });
+  const auto threads = std::find_if(steps.begin(), steps.end(), [](const Step& s) { return s.verb == "parallelize"; });
+  ASSERT_NE(threads, steps.end());
+  EXPECT_LT(split, threads);
+  EXPECT_EQ(std::get<std::string>(threads->arguments.at("loop").value), "jt");
+}
+
+// A matrix that the second cache holds is walked as it was.
+TEST(Bands, PanelsAreForMatricesLargerThanTheCache) { EXPECT_EQ(count(planned(orthogonal(300)), "index_set_split"), 0); }
 
 TEST(Bands, SmallOnesAreLeftAlone) { EXPECT_EQ(count(planned(matrix(kLu, 40)), "reschedule"), 0); }
 

@@ -12,6 +12,7 @@
 #include "codegen/constant_text.hpp"
 #include "codegen/openmp/across.hpp"
 #include "codegen/openmp/exports.hpp"
+#include "codegen/openmp/kept.hpp"
 #include "codegen/openmp/prelude.hpp"
 #include "codegen/openmp/short_rows.hpp"
 #include "codegen/openmp/uneven.hpp"
@@ -77,6 +78,10 @@ class OpenmpPrinter : public CPrinter {
     CPrinter::let(n);
   }
 
+  std::string initial(const Let& n, const std::string& text) override {
+    return kept_.count(n.name) ? call("keep", n.type, n.lanes, {text}) : text;
+  }
+
   void store(const Store& s) override {
     unfenced_ = unfenced_ || (is_streamed(s) && !in_parallel_);
     CPrinter::store(s);
@@ -103,6 +108,8 @@ class OpenmpPrinter : public CPrinter {
  public:
   // Pointers, sizes and values that threads get copies of where a parallel loop names them.
   void in_scope(const std::string& name) { scope_.push_back(name); }
+
+  void keep(std::set<std::string> loads) { kept_ = std::move(loads); }
 
   // What was stored past the caches is in memory before anything else happens: nothing else orders such stores.
   void fence() {
@@ -197,6 +204,7 @@ class OpenmpPrinter : public CPrinter {
   }
 
   bool in_parallel_ = false;
+  std::set<std::string> kept_;      // loads that compilers are to do once
   std::vector<std::string> scope_;  // what is declared around the place that is printed, as spelled
   bool unfenced_ = false;           // something was streamed outside parallel loops
 };
@@ -246,6 +254,7 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   printed.uses = uses_of(program, kernel.body);
   printed.function = functions.of("function", kernel.name + (kernel.ops.empty() ? "" : "_" + kernel.ops.back()));
   OpenmpPrinter p;
+  p.keep(kept_loads(kernel.body));
   p.names.reserve(printed.function);
   std::vector<std::string> parameters;
   for (const std::string& name : printed.uses.buffers) p.declare(*program.find_buffer(name));

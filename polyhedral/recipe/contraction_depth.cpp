@@ -22,7 +22,7 @@ namespace facet {
 
 namespace {
 
-constexpr double kFirstShare = 0.4;       // of L1, for a block of filters beside the points' windows
+constexpr double kFirstShare = 0.6;       // of L1, for a block of filters beside the points' windows
 constexpr double kSecondShare = 1.0 / 4;  // of L2, for C
 constexpr double kFewTiles = 4;           // of points: a panel that fewer meet comes once
 constexpr double kLeastDepth = 64;        // multiply-adds of a tile's element in a block, for its way from and to L2

@@ -1,0 +1,54 @@
+// What the next panel is copied from is asked for while this one is used: where, how much of it at a time, and where not.
+#include <gmock/gmock.h>
+
+#include "unit/codegen/passes/trees.hpp"
+
+namespace facet::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Shape {
+  std::int64_t runs = 64, row = 3136, panels = 4, rows = 32;
+  bool sums = true;  // the panel is used by a register tile
+};
+
+// y[i, 16 * jt + j] = sum over k of a[i, k] * x[k, 16 * jt + j], by panels of x that are copied first.
+LoopProgram panels(const Shape& s) {
+  const ExprPtr k = ix("k"), j = ix("j"), column = add(mul(idx(32), ix("jt")), j);
+  const LoopPtr copy = loop("kc", idx(0), idx(s.runs),
+                            {loop("jc", idx(0), idx(32),
+                                  {put("t", {ix("kc"), ix("jc")}, rd("x", {ix("kc"), add(mul(idx(32), ix("jt")), ix("jc"))}))},
+                                  LoopKind::kVector, 16)});
+  const auto tile = [&](const std::string& r, LoopPtr inside) {
+    return loop(r, idx(0), idx(4), {loop("j", idx(0), idx(32), {std::move(inside)}, LoopKind::kVector, 16)}, LoopKind::kUnroll);
+  };
+  const ExprPtr row = add(mul(idx(4), ix("ir")), ix("r"));
+  const LoopPtr use = loop("ir", idx(0), idx(s.rows / 4),
+                           {local("c", {idx(4), idx(32)}), tile("r", put("c", {ix("r"), j}, f32(0))),
+                            loop("k", idx(0), idx(s.runs),
+                                 {tile("r", s.sums ? update("c", {ix("r"), j}, mul(rd("a", {row, k}), rd("t", {k, j})))
+                                                   : put("y", {row, column}, rd("t", {k, j})))}),
+                            tile("r", put("y", {row, column}, rd("c", {ix("r"), j})))});
+  return program({}, {array("a", {idx(s.rows), idx(s.runs)}), array("x", {idx(s.runs), idx(s.row)}),
+                      array("y", {idx(s.rows), idx(s.row)}, BufferRole::kOutput)},
+                 {loop("jt", idx(0), idx(s.panels), {local("t", {idx(s.runs), idx(32)}), copy, use})});
+}
+
+std::string lowered(const Shape& s) {
+  CpuMachine m = wide_machine();
+  m.caches = {{48 << 10}, {2 << 20}, {32 << 20}};
+  return to_text(lower_for_cpu(panels(s), m, nullptr).kernels[0].body);
+}
+
+TEST(PrefetchCopies, LinesOfTheNextPanelAreSpreadOverTheSums) {
+  const std::string text = lowered({});
+  EXPECT_THAT(text, HasSubstr("prefetch x["));
+  EXPECT_THAT(text, HasSubstr("32*jt"));
+  EXPECT_GT(text.find("prefetch x["), text.find("for k"));
+  EXPECT_EQ(text, "") << text;
+}
+
+}  // namespace
+}  // namespace facet::test

@@ -120,6 +120,19 @@ std::string keep(DType type, int lanes) {
   return text + "  return x;\n}\n";
 }
 
+// No vector survives in a register: what is needed later is made again, or in memory.
+std::string free_registers(DType, int) {
+  const auto clobbers = [](int first, int last) {
+    std::string list;
+    for (int r = first; r < last; ++r) list += (r > first ? ", \"xmm" : "\"xmm") + std::to_string(r) + "\"";
+    return list;
+  };
+  return "\n// A register tile begins: nothing else stays in vector registers.\n$FN void free_registers_$S() {\n#if "
+         "defined(__AVX512F__)\n  __asm__ volatile(\"\" : : : " +
+         clobbers(0, 16) + ",\n                   " + clobbers(16, 32) +
+         ");\n#elif defined(__x86_64__)\n  __asm__ volatile(\"\" : : : " + clobbers(0, 16) + ");\n#endif\n}\n";
+}
+
 std::string numbers(int count, const std::function<int(int)>& of) {
   std::string text;
   for (int l = 0; l < count; ++l) text += (l ? ", " : "") + std::to_string(of(l));
@@ -191,6 +204,7 @@ $FN void store_$S($E* p, $T x) { *($S_u*)p = x; }
                                     {"store_masked", "any", H::kVector, nullptr, store_masked},
                                     {"stream", "any", H::kVector, nullptr, stream},
                                     {"keep", "any", H::kVector, nullptr, keep},
+                                    {"free_registers", "any", H::kVector, nullptr, free_registers},
                                     {"copy_across", "float", H::kVector, nullptr, copy_across},
                                     {"load_strided", "any", H::kVector, R"(
 $FN $T load_strided_$S(const $E* p, int64_t step) { return $T{$EACH(p[@ * step])}; }

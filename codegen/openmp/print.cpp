@@ -12,9 +12,9 @@
 #include "codegen/constant_text.hpp"
 #include "codegen/openmp/across.hpp"
 #include "codegen/openmp/exports.hpp"
-#include "codegen/openmp/kept.hpp"
 #include "codegen/openmp/prelude.hpp"
 #include "codegen/openmp/short_rows.hpp"
+#include "codegen/openmp/tile_registers.hpp"
 #include "codegen/openmp/uneven.hpp"
 #include "codegen/passes/linear.hpp"
 #include "codegen/passes/tree.hpp"
@@ -74,12 +74,13 @@ class OpenmpPrinter : public CPrinter {
   }
 
   void let(const Let& n) override {
+    if (tile_.starts.count(n.name)) out.line(call("free_registers", n.type, n.lanes, {}) + ";");
     if (!in_parallel_ && !n.is_mutable && n.value) scope_.push_back(names.of("value", n.name));
     CPrinter::let(n);
   }
 
   std::string initial(const Let& n, const std::string& text) override {
-    return kept_.count(n.name) ? call("keep", n.type, n.lanes, {text}) : text;
+    return tile_.loads.count(n.name) ? call("keep", n.type, n.lanes, {text}) : text;
   }
 
   void store(const Store& s) override {
@@ -109,7 +110,7 @@ class OpenmpPrinter : public CPrinter {
   // Pointers, sizes and values that threads get copies of where a parallel loop names them.
   void in_scope(const std::string& name) { scope_.push_back(name); }
 
-  void keep(std::set<std::string> loads) { kept_ = std::move(loads); }
+  void tile_of(TileRegisters registers) { tile_ = std::move(registers); }
 
   // What was stored past the caches is in memory before anything else happens: nothing else orders such stores.
   void fence() {
@@ -204,7 +205,7 @@ class OpenmpPrinter : public CPrinter {
   }
 
   bool in_parallel_ = false;
-  std::set<std::string> kept_;      // loads that compilers are to do once
+  TileRegisters tile_;
   std::vector<std::string> scope_;  // what is declared around the place that is printed, as spelled
   bool unfenced_ = false;           // something was streamed outside parallel loops
 };
@@ -254,7 +255,7 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   printed.uses = uses_of(program, kernel.body);
   printed.function = functions.of("function", kernel.name + (kernel.ops.empty() ? "" : "_" + kernel.ops.back()));
   OpenmpPrinter p;
-  p.keep(kept_loads(kernel.body));
+  p.tile_of(tile_registers(kernel.body));
   p.names.reserve(printed.function);
   std::vector<std::string> parameters;
   for (const std::string& name : printed.uses.buffers) p.declare(*program.find_buffer(name));

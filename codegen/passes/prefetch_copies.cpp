@@ -200,14 +200,12 @@ class CopyPrefetching {
   LoopPtr asked_in(const LoopPtr& node, const Runs& runs, const Visits& outside) const {
     if (const If* i = as<If>(node)) {
       If made = *i;
-      bool any = false;
-      for (LoopList* branch : {&made.then, &made.otherwise})
-        for (LoopPtr& n : *branch)
-          if (const LoopPtr asking = asked_in(n, runs, outside)) {
-            n = asking;
-            any = true;
-          }
-      return any ? make_loop(std::move(made)) : nullptr;
+      const bool then = asked_among(&made.then, runs, outside), otherwise = asked_among(&made.otherwise, runs, outside);
+      return then || otherwise ? make_loop(std::move(made)) : nullptr;
+    }
+    if (const Sequence* q = as<Sequence>(node)) {
+      Sequence made = *q;
+      return asked_among(&made.body, runs, outside) ? make_loop(std::move(made)) : nullptr;
     }
     const For* f = as<For>(node);
     const std::optional<std::int64_t> trips = f ? trips_of(*f) : std::nullopt;
@@ -223,13 +221,17 @@ class CopyPrefetching {
         return make_loop(std::move(made));
       }
     }
+    return asked_among(&made.body, runs, here) ? make_loop(std::move(made)) : nullptr;
+  }
+
+  bool asked_among(LoopList* block, const Runs& runs, const Visits& outside) const {
     bool any = false;
-    for (LoopPtr& n : made.body)
-      if (const LoopPtr deeper = asked_in(n, runs, here)) {
-        n = deeper;
+    for (LoopPtr& n : *block)
+      if (const LoopPtr asking = asked_in(n, runs, outside)) {
+        n = asking;
         any = true;
       }
-    return any ? make_loop(std::move(made)) : nullptr;
+    return any;
   }
 
   // The fewest lines, a whole part of a run, that are all asked for in so many visits; 0: more than kMostAtOnce.

@@ -33,7 +33,7 @@ constexpr std::int64_t kLineBytes = 64;
 constexpr double kGatherCycles = 1;  // an element
 constexpr double kAcrossCycles = 1;  // an element that is stored across the lanes
 constexpr double kWide = 4;          // columns to rows: from there on columns are what threads share out
-constexpr int kSpareShare = 8;       // of the registers, for the masks of windows' copies: carried through the whole nest
+constexpr int kSpareShare = 32;      // of the registers, beside windows: g++ 12 spilled some of 28 sums there
 constexpr double kRestCost = 0.03;   // of the time, where rows are left over: a second loop, entered for each row of points
 constexpr double kLeastRows = 4;     // of a tile that is stored along its rows
 

@@ -1,5 +1,5 @@
 // Which loads are kept in registers, and that both compilers take them.
-#include "codegen/openmp/kept.hpp"
+#include "codegen/openmp/tile_registers.hpp"
 
 #include "tests/unit/codegen/support.hpp"
 
@@ -34,9 +34,9 @@ LoopProgram sums(int lanes, bool carried, DType type = DType::kF32) {
       body);
 }
 
-std::set<std::string> kept(const LoopProgram& p) { return kept_loads(p.kernels[0].body); }
+std::set<std::string> kept(const LoopProgram& p) { return tile_registers(p.kernels[0].body).loads; }
 
-TEST(Kept, VectorsThatLoopsSumUp) {
+TEST(TileRegisters, VectorsThatLoopsSumUp) {
   EXPECT_EQ(kept(sums(8, true)), std::set<std::string>{"v"});
   EXPECT_EQ(kept(sums(4, true, DType::kF64)), std::set<std::string>{"v"});
   EXPECT_TRUE(kept(sums(8, false)).empty()) << "nothing is carried from iteration to iteration";
@@ -45,7 +45,7 @@ TEST(Kept, VectorsThatLoopsSumUp) {
 }
 
 // Vectors wider than the processor's registers have no one register to stay in.
-TEST(Kept, CompilesAndSumsForEveryWidth) {
+TEST(TileRegisters, CompilesAndSumsForEveryWidth) {
   for (const std::string& compiler : compilers())
     for (const char* march : {"x86-64", "x86-64-v3", "native"})
       for (const int lanes : {2, 4, 8, 16, 32}) {
@@ -58,11 +58,15 @@ TEST(Kept, CompilesAndSumsForEveryWidth) {
       }
 }
 
-TEST(Kept, IsPrintedOnlyThere) {
+TEST(TileRegisters, IsPrintedOnlyThere) {
   const Result<Module> with = print_openmp(sums(8, true)), without = print_openmp(sums(8, false));
   ASSERT_TRUE(with && without);
   EXPECT_NE(with->source.text.find("const f32x8 v = keep_f32x8(load_f32x8(x + k * 8));"), std::string::npos);
+  const std::size_t start = with->source.text.find("free_registers_f32x8();");
+  EXPECT_LT(start, with->source.text.find("f32x8 sum = "));
+  EXPECT_EQ(with->source.text.find("free_registers_f32x8();", start + 1), std::string::npos);
   EXPECT_EQ(without->source.text.find("keep_"), std::string::npos);
+  EXPECT_EQ(without->source.text.find("free_registers"), std::string::npos);
 }
 
 }  // namespace

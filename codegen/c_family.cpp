@@ -124,7 +124,7 @@ void CPrinter::let(const Let& n) {
     text = mask(n.value, 4);
   else if (n.lanes > 1 && n.value->lanes == 1)
     text = vector_arg(n.value, n.lanes);
-  out.line((n.is_mutable ? "" : "const ") + type + " " + name + " = " + text + ";");
+  out.line((n.is_mutable ? "" : "const ") + type + " " + name + " = " + initial(n, text) + ";");
 }
 
 void CPrinter::allocate(const Allocate& a) {

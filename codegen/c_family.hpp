@@ -99,6 +99,8 @@ class CPrinter {
   void loop_body(const For& f);
   virtual void store(const Store& s);
   virtual void let(const Let& n);
+  // What a named value starts with; `text` is its expression.
+  virtual std::string initial(const Let&, const std::string& text) { return text; }
   void fail(const std::string& what);
 
   std::string call(const std::string& helper, DType type, int lanes, const std::vector<std::string>& args);

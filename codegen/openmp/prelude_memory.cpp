@@ -108,6 +108,31 @@ std::string stream(DType type, int lanes) {
          "  stream_$H(p, __builtin_shufflevector(x, x, $LOW));\n  stream_$H(p + $HALF, __builtin_shufflevector(x, x, $HIGH));\n}\n";
 }
 
+// An empty statement that may change the register and memory: what is known about either ends there.
+std::string keep(DType type, int lanes) {
+  const std::int64_t bytes = size_bytes(type) * lanes;
+  const char* const condition = bytes == 16 ? "__SSE__" : bytes == 32 ? "__AVX__" : bytes == 64 ? "__AVX512F__" : "";
+  std::string text =
+      "\n// In its register from here on: compilers neither read it again for each use nor carry over what other reads have in "
+      "common.\n$FN $T keep_$S($T x) {\n";
+  if (*condition)
+    text += std::string("#if defined(") + condition + ")\n  __asm__ volatile(\"\" : \"+v\"(x) : : \"memory\");\n#endif\n";
+  return text + "  return x;\n}\n";
+}
+
+// No vector survives in a register: what is needed later is made again, or in memory.
+std::string free_registers(DType, int) {
+  const auto clobbers = [](int first, int last) {
+    std::string list;
+    for (int r = first; r < last; ++r) list += (r > first ? ", \"xmm" : "\"xmm") + std::to_string(r) + "\"";
+    return list;
+  };
+  return "\n// A register tile begins: nothing else stays in vector registers.\n$FN void free_registers_$S() {\n#if "
+         "defined(__AVX512F__)\n  __asm__ volatile(\"\" : : : " +
+         clobbers(0, 16) + ",\n                   " + clobbers(16, 32) +
+         ");\n#elif defined(__x86_64__)\n  __asm__ volatile(\"\" : : : " + clobbers(0, 16) + ");\n#endif\n}\n";
+}
+
 std::string numbers(int count, const std::function<int(int)>& of) {
   std::string text;
   for (int l = 0; l < count; ++l) text += (l ? ", " : "") + std::to_string(of(l));
@@ -178,6 +203,8 @@ $FN void store_$S($E* p, $T x) { *($S_u*)p = x; }
                                     {"load_masked", "any", H::kVector, nullptr, load_masked},
                                     {"store_masked", "any", H::kVector, nullptr, store_masked},
                                     {"stream", "any", H::kVector, nullptr, stream},
+                                    {"keep", "any", H::kVector, nullptr, keep},
+                                    {"free_registers", "any", H::kVector, nullptr, free_registers},
                                     {"copy_across", "float", H::kVector, nullptr, copy_across},
                                     {"load_strided", "any", H::kVector, R"(
 $FN $T load_strided_$S(const $E* p, int64_t step) { return $T{$EACH(p[@ * step])}; }

@@ -14,6 +14,7 @@
 #include "codegen/openmp/exports.hpp"
 #include "codegen/openmp/prelude.hpp"
 #include "codegen/openmp/short_rows.hpp"
+#include "codegen/openmp/tile_registers.hpp"
 #include "codegen/openmp/uneven.hpp"
 #include "codegen/passes/linear.hpp"
 #include "codegen/passes/tree.hpp"
@@ -73,8 +74,13 @@ class OpenmpPrinter : public CPrinter {
   }
 
   void let(const Let& n) override {
+    if (tile_.starts.count(n.name)) out.line(call("free_registers", n.type, n.lanes, {}) + ";");
     if (!in_parallel_ && !n.is_mutable && n.value) scope_.push_back(names.of("value", n.name));
     CPrinter::let(n);
+  }
+
+  std::string initial(const Let& n, const std::string& text) override {
+    return tile_.loads.count(n.name) ? call("keep", n.type, n.lanes, {text}) : text;
   }
 
   void store(const Store& s) override {
@@ -103,6 +109,8 @@ class OpenmpPrinter : public CPrinter {
  public:
   // Pointers, sizes and values that threads get copies of where a parallel loop names them.
   void in_scope(const std::string& name) { scope_.push_back(name); }
+
+  void tile_of(TileRegisters registers) { tile_ = std::move(registers); }
 
   // What was stored past the caches is in memory before anything else happens: nothing else orders such stores.
   void fence() {
@@ -197,6 +205,7 @@ class OpenmpPrinter : public CPrinter {
   }
 
   bool in_parallel_ = false;
+  TileRegisters tile_;
   std::vector<std::string> scope_;  // what is declared around the place that is printed, as spelled
   bool unfenced_ = false;           // something was streamed outside parallel loops
 };
@@ -246,6 +255,7 @@ PrintedKernel print_kernel(const LoopProgram& program, const Kernel& kernel, Nam
   printed.uses = uses_of(program, kernel.body);
   printed.function = functions.of("function", kernel.name + (kernel.ops.empty() ? "" : "_" + kernel.ops.back()));
   OpenmpPrinter p;
+  p.tile_of(tile_registers(kernel.body));
   p.names.reserve(printed.function);
   std::vector<std::string> parameters;
   for (const std::string& name : printed.uses.buffers) p.declare(*program.find_buffer(name));

@@ -80,6 +80,7 @@ class ContractionPlan {
           "too small for a register tile: m " + text(size_.m) + ", n " + text(size_.n) + ", k " + text(size_.k));
     walk_ = choose_walk(cpu(), bytes_, size_, tile_, stride_bytes(*c_.b, c_.k.back(), *now().scop, planner_.model()),
                         planner_.threads());
+    if (deep_for(c_, tile_, size_.m / planner_.threads())) walk_.k_block = 0;  // blocks that all points meet are better ones
     computed_here_ = turned_ || (walk_.k_block == 0 && has_plain_nest(now(), statement_));
     if (turned_) {
       order_turned();

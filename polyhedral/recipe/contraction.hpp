@@ -77,6 +77,7 @@ struct TileAccess {
   bool across = false;   // so do the result's
   bool split = false;    // the operand's vectors lie anywhere: those as wide as a line of the cache touch two of them
   bool divides = false;  // the tile's sides, of whole vectors, must divide those of the nest
+  bool windows = false;  // the rows' operand is read in windows, which are copied with their padding
 };
 TileAccess access_of(const Contraction& c);
 

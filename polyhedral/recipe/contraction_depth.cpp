@@ -16,16 +16,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "facet/expr_facts.hpp"
 #include "polyhedral/recipe/contraction.hpp"
 
 namespace facet {
 
 namespace {
 
-constexpr double kFirstShare = 0.4;       // of L1, for a block of filters beside the points' windows
+constexpr double kFirstShare = 0.75;      // of L1, for a block of filters and what a tile's points read of it
 constexpr double kSecondShare = 1.0 / 4;  // of L2, for C
-constexpr double kFewTiles = 4;           // of points: a panel that fewer meet comes once
-constexpr double kLeastDepth = 64;        // multiply-adds of a tile's element in a block, for its way from and to L2
+constexpr double kLineBytes = 64;
+constexpr double kFewTiles = 4;     // of points: a panel that fewer meet comes once
+constexpr double kLeastDepth = 64;  // multiply-adds of a tile's element in a block, for its way from and to L2
 
 double extent_of(const Contraction& c, const Statement& s, const Model& model, const std::string& loop) {
   const auto at = std::find(s.iterators.begin(), s.iterators.end(), loop) - s.iterators.begin();
@@ -52,6 +54,17 @@ std::vector<std::string> as_panels_lie(const Contraction& c) {
   return order;
 }
 
+// What the points of a tile read of A for one iteration of the blocks' loop, in lines of the cache: one run for each place of
+// the reduction beside A's last dimension.
+double window_bytes(const Contraction& c, const Statement& s, const Model& model, const DepthBlocks& blocks,
+                    const ContractionTile& tile) {
+  double runs = 1, taps = 1;
+  for (const std::string& k : blocks.order)
+    if (k != blocks.loop) (mentions_index(c.a->args.back(), k) ? taps : runs) *= extent_of(c, s, model, k);
+  const double bytes = (static_cast<double>(tile.mr) + taps - 1) * static_cast<double>(size_bytes(c.a->type));
+  return runs * (std::ceil(bytes / kLineBytes) + 1) * kLineBytes;
+}
+
 }  // namespace
 
 std::optional<DepthBlocks> depth_blocks(const Contraction& c, const Statement& s, Numerics::Reassociate sums,
@@ -69,7 +82,8 @@ std::optional<DepthBlocks> depth_blocks(const Contraction& c, const Statement& s
   const double bytes = static_cast<double>(size_bytes(s.value->type)), columns = static_cast<double>(tile.nr) * bytes;
   const double l1 = cpu.caches.empty() ? 32768 : static_cast<double>(cpu.caches[0].size_bytes);
   const double l2 = static_cast<double>(second_cache_bytes(cpu));
-  const double most = std::max(std::floor(l1 * kFirstShare / (columns * others)), std::ceil(kLeastDepth / others));
+  const double each = columns * others + window_bytes(c, s, model, made, tile);
+  const double most = std::max(std::floor(l1 * kFirstShare / each), std::ceil(kLeastDepth / others));
   if (size.k * columns <= l1 / 2 || most >= extent) {
     const bool row = c.across && size.i >= 2 * static_cast<double>(tile.mr) && size.i * columns <= l1 / 2;
     return row ? std::optional(made) : std::nullopt;

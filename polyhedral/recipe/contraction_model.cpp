@@ -33,6 +33,8 @@ constexpr std::int64_t kLineBytes = 64;
 constexpr double kGatherCycles = 1;  // an element
 constexpr double kAcrossCycles = 1;  // an element that is stored across the lanes
 constexpr double kWide = 4;          // columns to rows: from there on columns are what threads share out
+constexpr int kSpareShare = 32;      // of the registers, beside windows: g++ 12 spilled some of 28 sums there
+constexpr double kRestCost = 0.03;   // of the time, where rows are left over: a second loop, entered for each row of points
 constexpr double kLeastRows = 4;     // of a tile that is stored along its rows
 
 // The product's two reads when the value is read * read (conversions, signs and scalar factors allowed around them).
@@ -66,7 +68,7 @@ double shared(const ContractionSize& size, std::int64_t rows, std::int64_t colum
 double rest_gain(const ContractionSize& size, std::int64_t rows, const std::function<double(double rows)>& cycles) {
   const double whole = static_cast<double>(rows), full = std::floor(size.i / whole), rest = size.i - full * whole;
   if (!size.exact || rest == 0) return 1;
-  return (full + 1) * cycles(whole) / (full * cycles(whole) + cycles(rest));
+  return (1 - kRestCost) * (full + 1) * cycles(whole) / (full * cycles(whole) + cycles(rest));
 }
 
 // i of the loops that only A walks: the one along C's last dimension where j is not, so that the tile is stored along it; else
@@ -145,7 +147,8 @@ ContractionSize size_of(const Contraction& c, const Statement& s, const Scop& sc
 
 TileAccess access_of(const Contraction& c) {
   const bool packed = walks_dimension(*c.b, c.j);
-  return {Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !packed, c.across, !packed, false};
+  return {Model::stride(c.b->args, c.j) != Model::Stride::kUnit && !packed, c.across, !packed, false,
+          !walks_dimension(*c.a, c.i)};
 }
 
 std::string line_loop(const Contraction& c) {
@@ -158,11 +161,12 @@ std::string line_loop(const Contraction& c) {
 ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, const ContractionSize& size,
                             const TileAccess& access, int threads) {
   const std::int64_t whole = std::max<std::int64_t>(1, cpu.vector_bytes / element_bytes);
+  const std::int64_t registers = cpu.vector_registers - (access.windows ? cpu.vector_registers / kSpareShare : 0);
   ContractionTile best;
   for (std::int64_t lanes = whole; lanes >= std::max<std::int64_t>(1, std::min<std::int64_t>(4, whole)); lanes /= 2) {
     const double fma = lanes == whole ? cpu.fma_per_cycle : std::max(2, cpu.fma_per_cycle);
     for (std::int64_t columns = 1; columns <= kMaxColumns; ++columns) {
-      for (std::int64_t rows = 1; rows * columns + columns + 1 < cpu.vector_registers; ++rows) {
+      for (std::int64_t rows = 1; rows * columns + columns + 1 < registers; ++rows) {
         if (size.exact && static_cast<double>(rows) > size.i) break;
         if (access.divides && (std::fmod(size.i, rows) != 0 || std::fmod(size.j, lanes * columns) != 0)) continue;
         const double accumulators = static_cast<double>(rows * columns), width = static_cast<double>(lanes);
@@ -177,10 +181,9 @@ ContractionTile choose_tile(const CpuMachine& cpu, std::int64_t element_bytes, c
           return std::max({sums / fma, kFmaLatency, loads, panels}) + sums * stored;
         };
         const double used = shared(size, rows, lanes * columns, threads) * rest_gain(size, rows, cycles);
-        // What is hidden behind the arithmetic is not free: fewer loads and, among near equals, bytes.
-        const double slack = 1 -
-                             cpu.load_cost * (static_cast<double>(rows) + lines * static_cast<double>(columns)) / accumulators -
-                             0.03 * panels / arithmetic;
+        // What is hidden behind the arithmetic is not free: fewer loads for the cycles of it and, among near equals, bytes.
+        const double loads = static_cast<double>(rows) + lines * static_cast<double>(columns);
+        const double slack = 1 - cpu.load_cost * loads / (kLoadsPerCycle * accumulators / fma) - 0.03 * panels / arithmetic;
         const double rate = used * slack * accumulators * width / cycles(static_cast<double>(rows));
         if (rate <= best.rate) continue;
         best = {lanes, columns, rows, lanes * columns, rate};

@@ -5,6 +5,10 @@
 namespace facet {
 namespace {
 
+// 32 vectors of 64 bytes, of which one multiply-add starts a cycle; a second cache of 256 KiB.
+constexpr const char* kWide = R"({"cpu": {"name": "wide", "isa": "avx512", "march": "x86-64-v4", "cores": 1, "vector_bytes": 64,
+    "vector_registers": 32, "fma_per_cycle": 1, "caches": [{"size_bytes": 32768}, {"size_bytes": 262144}]}})";
+
 class Convolutions : public Tool {
  protected:
   struct Shape {
@@ -94,6 +98,10 @@ TEST_F(Convolutions, BlocksOfChannels) {
   EXPECT_NE(explained({"[1, 128, 14, 14]", "[128, 128, 3, 3]", R"("pads": [1, 1, 1, 1])"}).find(blocks), std::string::npos);
   EXPECT_NE(explained({"[1, 128, 14, 14]", "[128, 128, 3, 3]", "", 0, "f32", R"({"reassociate": "strict"})"}).find(blocks),
             std::string::npos);
+  // Wide vectors make panels over all channels that L2 does not hold: blocks of them are what such layers need most.
+  write("wide.json", kWide);
+  write("c.json", program({"[1, 256, 7, 7]", "[128, 256, 3, 3]", R"("pads": [1, 1, 1, 1])"}));
+  EXPECT_NE(facet("explain c.json --machine wide.json").out.find(blocks), std::string::npos);
   // One row of points meets its filters once; those of 1 x 1 layers have no windows.
   EXPECT_EQ(explained({"[1, 128, 3, 6]", "[128, 128, 3, 3]", ""}).find(blocks), std::string::npos);
   EXPECT_EQ(explained({"[1, 128, 14, 14]", "[128, 128, 1, 1]", ""}).find(blocks), std::string::npos);
@@ -111,6 +119,29 @@ TEST_F(Convolutions, BlocksOfChannelsKeepTheOrderOfStrictSums) {
     const bool cut = facet("explain c.json").out.find("all points in blocks of") != std::string::npos;
     EXPECT_EQ(cut, std::string(sums) == "tree");
   }
+}
+
+// The tile of windows leaves a register free, takes whole vectors rather than more of half the width, and of near equals one
+// without rows left over. A product has all registers.
+TEST_F(Convolutions, TilesOfWideVectors) {
+  write("wide.json", kWide);
+  const auto tile = [&](const Shape& s, const std::string& size) {
+    write("c.json", program(s));
+    const std::string text = facet("explain c.json --machine wide.json").out;
+    EXPECT_NE(text.find("contraction y: " + size + " in registers"), std::string::npos) << text;
+  };
+  tile({"[1, 64, 28, 28]", "[128, 64, 3, 3]", R"("pads": [1, 1, 1, 1])"}, "4 x 64");
+  tile({"[1, 64, 14, 14]", "[128, 64, 3, 3]", R"("pads": [1, 1, 1, 1])"}, "7 x 32");
+  tile({"[1, 32, 16, 16, 16]", "[32, 32, 3, 3, 3]", R"("pads": [1, 1, 1, 1, 1, 1])"}, "16 x 16");
+}
+
+// Masks are operations beside the multiply-adds: on cores that start one a cycle, all rows whose borders are known at once.
+TEST_F(Convolutions, DepthwiseRowsAreAllTogetherWhereMasksCost) {
+  write("wide.json", kWide);
+  write("c.json", program({"[1, 64, 14, 14]", "[64, 1, 5, 5]", R"("pads": [2, 2, 2, 2], "group": 64)"}));
+  EXPECT_NE(facet("explain c.json --machine wide.json").out.find("14 rows side by side"), std::string::npos);
+  write("c.json", program({"[1, 64, 18, 18]", "[64, 1, 5, 5]", R"("group": 64)"}));
+  EXPECT_EQ(facet("explain c.json --machine wide.json").out.find("14 rows side by side"), std::string::npos) << "no masks";
 }
 
 // Few channels: L1 holds a panel, and rows of points are turned as one.

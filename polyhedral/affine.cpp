@@ -49,11 +49,13 @@ std::optional<std::string> division_text(const ExprPtr& e, const std::string& a)
   std::int64_t c = 0;
   if (!constant(e->args[1], &c) || c <= 0) return std::nullopt;
   const std::string by = std::to_string(c);
+  // What truncates goes by the sign; isl reads no choice `a >= 0 ? .. : ..` where a condition may stand.
+  const std::string above = "max(0, " + a + ")", below = "max(0, -(" + a + "))";
   switch (e->op) {
     case Op::kFloorDiv: return "floor((" + a + ")/" + by + ")";
     case Op::kFloorMod: return "((" + a + ") mod " + by + ")";
-    case Op::kTruncDiv: return "((" + a + ") >= 0 ? floor((" + a + ")/" + by + ") : -floor((-(" + a + "))/" + by + "))";
-    default: return "((" + a + ") >= 0 ? ((" + a + ") mod " + by + ") : -((-(" + a + ")) mod " + by + "))";
+    case Op::kTruncDiv: return "(floor(" + above + "/" + by + ") - floor(" + below + "/" + by + "))";
+    default: return "((" + above + " mod " + by + ") - (" + below + " mod " + by + "))";
   }
 }
 

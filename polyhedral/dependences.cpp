@@ -2,7 +2,8 @@
 //
 // An SSA tensor has one definition per element (plus its initial value and its updates), all before every read: flow is
 //     { W(i) -> R(j) : write_W(i) = read_R(j) } = read_R^-1 o write_W
-// with no analysis of the order. Updates of one element are kept as reduction dependences in original order.
+// with no analysis of the order. Updates of one element, by one statement or several, are kept as reduction dependences in
+// original order.
 //
 // An array that a loop nest updates in place needs the order: isl's flow analysis on the original schedule tree, array by
 // array,
@@ -39,18 +40,21 @@ namespace {
 
 bool same_reduction(const Statement& a, const Statement& b) { return a.update && b.update && *a.update == *b.update; }
 
-// { S[i] -> S[j] : i lexicographically before j } in the order of the statement's own loops in the original tree.
-isl::map before_in_nest(const Scop& scop, int s) {
-  const isl::set domain = scop.statements[static_cast<std::size_t>(s)].domain;
-  const isl::map all = all_pairs(domain, domain);
+// { S[i] -> T[j] : S[i] runs before T[j] } in the original tree.
+isl::map before_in_order(const Scop& scop, int s, int t) {
+  const isl::map all =
+      all_pairs(scop.statements[static_cast<std::size_t>(s)].domain, scop.statements[static_cast<std::size_t>(t)].domain);
   isl::map equal = all;
   isl::map before = all.subtract(all);
   for (const TreePtr& loop : loops_around(scop.original, s)) {
-    const isl::pw_aff& f = loop->member.at(s);
-    before = before.unite(equal.intersect(compare_map(f, Compare::kLess, f)));
-    equal = equal.intersect(compare_map(f, Compare::kEqual, f));
+    if (!loop->member.count(t)) break;
+    const isl::pw_aff &f = loop->member.at(s), &g = loop->member.at(t);
+    before = before.unite(equal.intersect(compare_map(f, Compare::kLess, g)));
+    equal = equal.intersect(compare_map(f, Compare::kEqual, g));
   }
-  return before;
+  const std::vector<int> order = statements_of(scop.original);
+  const bool first = s != t && std::find(order.begin(), order.end(), s) < std::find(order.begin(), order.end(), t);
+  return first ? before.unite(equal) : before;
 }
 
 void add(Dependences& list, DependenceKind kind, int source, int sink, const std::string& array, const isl::map& relation) {
@@ -62,12 +66,12 @@ void tensor_dependences(const Scop& scop, const std::string& array, Dependences&
   for (int w = 0; w < n; ++w) {
     const Statement& writer = scop.statements[static_cast<std::size_t>(w)];
     if (writer.target != array) continue;
-    if (writer.update) {
-      const isl::map same = writer.write.relation.apply_range(writer.write.relation.reverse());
-      add(list, DependenceKind::kReduction, w, w, array, same.intersect(before_in_nest(scop, w)));
-    }
     for (int r = 0; r < n; ++r) {
       const Statement& reader = scop.statements[static_cast<std::size_t>(r)];
+      if (writer.update && reader.update && reader.target == array) {  // of one sum, in one statement or, split, in several
+        const isl::map same = writer.write.relation.apply_range(reader.write.relation.reverse());
+        add(list, DependenceKind::kReduction, w, r, array, same.intersect(before_in_order(scop, w, r)));
+      }
       for (const Access& a : reader.reads)
         if (a.array == array)
           add(list, DependenceKind::kFlow, w, r, array, writer.write.relation.apply_range(a.relation.reverse()));

@@ -12,6 +12,7 @@
 #include "polyhedral/storage.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace facet {
 
@@ -225,21 +226,36 @@ std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next) {
   return std::nullopt;
 }
 
+namespace {
+
+// With whole panels and free elements at the rows' ends.
+double bytes_of_part(const Scop& scop, const StorageMap& m, const SymbolValues& sizes) {
+  double bytes = static_cast<double>(size_bytes(scop.arrays.at(m.array).dtype));
+  for (std::size_t d = 0; d < m.sizes.size(); ++d) {
+    double size = static_cast<double>(m.folded(d) > 0 ? m.folded(d) : evaluate_index(m.sizes[d], sizes));
+    const std::int64_t inner = d < m.inner.size() ? m.inner[d] : 0, pad = d < m.pad.size() ? m.pad[d] : 0;
+    if (inner > 0) size = std::ceil(size / static_cast<double>(inner)) * static_cast<double>(inner);
+    bytes *= size + static_cast<double>(pad);
+  }
+  return bytes;
+}
+
+}  // namespace
+
 std::optional<std::pair<std::string, double>> too_large_for_stack(const Schedule& before, const Schedule& next) {
   constexpr double kMostStack = 4 << 20;  // bytes: half of a thread's by default
   SymbolValues largest;
   for (const Symbol& s : next.scop->symbols) largest[s.name] = s.max;
+  std::optional<std::string> added;
+  double all = 0;
   for (const StorageMap& m : next.storage) {
     if (m.space != MemorySpace::kStack && m.space != MemorySpace::kRegister) continue;
     const bool known = std::any_of(before.storage.begin(), before.storage.end(),
                                    [&](const StorageMap& b) { return b.buffer == m.buffer && b.space == m.space; });
-    if (known) continue;
-    double bytes = static_cast<double>(size_bytes(next.scop->arrays.at(m.array).dtype));
-    for (std::size_t d = 0; d < m.sizes.size(); ++d)
-      bytes *= static_cast<double>(m.folded(d) > 0 ? m.folded(d) : evaluate_index(m.sizes[d], largest));
-    if (bytes > kMostStack) return std::pair(m.array, bytes);
+    if (!known) added = m.array;
+    all += bytes_of_part(*next.scop, m, largest);
   }
-  return std::nullopt;
+  return added && all > kMostStack ? std::optional(std::pair(*added, all)) : std::nullopt;
 }
 
 bool keeps_flows(const Schedule& schedule, const std::string& array, int at) {

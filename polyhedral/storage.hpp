@@ -32,8 +32,8 @@ void follow_strays(Schedule& next);
 // Names the array whose promoted part has no constant size any more.
 std::optional<std::string> fit_boxes(const Schedule& before, Schedule& next);
 
-// Of what `next` keeps on the stack beyond `before`: the array whose part is too large for one, at the largest sizes, and its
-// bytes.
+// The array whose part `next` keeps on the stack beyond `before`, where a thread's stack does not hold all such parts of the
+// schedule at the largest sizes, and the bytes of all.
 std::optional<std::pair<std::string, double>> too_large_for_stack(const Schedule& before, const Schedule& next);
 
 // Does every value of the array stay inside the iteration of loop `at` (-1: the whole group) that makes it?

@@ -151,6 +151,7 @@ class CopyPrefetching {
       const bool own = buffer->role == BufferRole::kLocal;
       if (a.writes != own || (!own && buffer->role == BufferRole::kWorkspace)) return std::nullopt;
       if (a.writes) continue;
+      if (a.subscripts.empty()) return std::nullopt;  // a scalar is no run
       const Linear apart = first ? difference(a.subscripts.back(), first->subscripts.back()) : constant_form(0);
       const bool along = !first || (a.buffer == first->buffer && same_row(a, *first));
       if (!along || a.padded || a.lane_stride != 1 || !apart.is_constant() || apart.constant < 0) return std::nullopt;

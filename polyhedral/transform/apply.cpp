@@ -116,8 +116,8 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
                             {step.verb, "the promoted part of '" + *unboxed + "' would have no constant size"}));
   if (const auto large = too_large_for_stack(schedule, next))
     return refused(diagnose(Code::kStepPrecondition, step.place,
-                            {step.verb, "the part of '" + large->first + "' may need " + megabytes(large->second) +
-                                            " MB of each thread's stack at the largest sizes"},
+                            {step.verb, "with the part of '" + large->first + "' all parts may need " +
+                                            megabytes(large->second) + " MB of each thread's stack at the largest sizes"},
                             {"smaller tiles, smaller `max` of symbols, or promote with \"memory\": \"l2\""}));
   std::optional<Violation> violation;
   const Result<Done> judged = guarded("legality of " + step.verb, budget, [&] {

@@ -41,6 +41,11 @@ void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageM
   for (std::size_t d = 0; d < dims.size(); ++d) m.order.push_back(static_cast<int>(d));
   m.inner.assign(dims.size(), 0);
   if (!layout) return;
+  for (const auto& [key, value] : *layout)
+    if (key != "order" && key != "inner" && key != "pad" && key != "room")
+      return args.bad("layout", "an object of order, inner, pad and room", "\"" + key + "\"");
+  if (layout->count("room") && (m.at >= 0 || m.kind == StorageMap::Kind::kContract))
+    args.refuse("`room` is for a whole array: a part at a loop has its tile's size", {"leave `at` or `room` out"});
   const auto position = [&](const std::string& name) {
     return static_cast<std::size_t>(std::find(dims.begin(), dims.end(), name) - dims.begin());
   };
@@ -67,8 +72,10 @@ void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageM
     if (!map) return args.bad("layout", key + ": an object dimension -> " + what, "something else");
     for (const auto& [name, number] : *map) {
       const auto* n = std::get_if<std::int64_t>(&number.value);
-      if (position(name) >= dims.size() || !n || *n < 1)
-        return args.bad("layout", key + " of the array's dimensions, at least 1", "\"" + name + "\"");
+      if (position(name) >= dims.size()) return args.bad("layout", key + " of the array's dimensions", "\"" + name + "\"");
+      if (!n || *n < 1 || *n > kMostInLayout)
+        return args.bad("layout", key + " of " + name + " from 1 to " + std::to_string(kMostInLayout),
+                        n ? std::to_string(*n) : "something else");
       values.resize(dims.size());
       values[position(name)] = *n;
     }

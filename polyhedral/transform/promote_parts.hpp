@@ -24,7 +24,9 @@ MemorySpace space_of(const std::string& memory, Arguments& args);
 // The statement's loop names that walk the dimensions of the array, "dN" where none does alone or the name is used already.
 std::vector<std::string> dimension_names(const Statement& s, const std::string& array, std::size_t rank);
 
-// `layout` {order, inner, pad} of the step over the named dimensions.
+constexpr std::int64_t kMostInLayout = 1000000000;  // of `inner`, `pad` and `room`, as of other numbers in steps
+
+// `layout` {order, inner, pad} of the step over the named dimensions; `room` is left to promote_whole.
 void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageMap& m);
 
 std::string fresh_buffer(const Schedule& schedule, const std::string& array, const std::string& suffix);

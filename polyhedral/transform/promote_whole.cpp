@@ -43,8 +43,9 @@ std::int64_t room_of(Arguments& args, const std::string& dimension) {
   const auto it = by_dimension->find(dimension);
   if (it == by_dimension->end()) return 0;
   const auto* n = std::get_if<std::int64_t>(&it->second.value);
-  if (n && *n >= 0) return *n;
-  args.bad("layout", "room: elements from 0", "something else");
+  if (n && *n >= 0 && *n <= kMostInLayout) return *n;
+  args.bad("layout", "room of " + dimension + ": elements from 0 to " + std::to_string(kMostInLayout),
+           n ? std::to_string(*n) : "something else");
   return 0;
 }
 

@@ -78,6 +78,37 @@ TEST(StepBounds, StacksHoldSoMuch) {
   EXPECT_EQ(kept(3000, "l2"), "legal") << kept(3000, "l2");
 }
 
+// Two parts that fit one by one (they overran the stack), and free elements behind rows.
+TEST(StepBounds, StacksHoldAllPartsTogetherWithTheirPadding) {
+  const std::string tiles = R"({"do": "distribute", "statement": "C", "loop": "i"},
+    {"do": "interchange", "statement": "C", "order": ["i", "k", "j"]},
+    {"do": "tile", "statement": "C", "loops": ["i", "k", "j"], "sizes": [900, 900, 900]}, )";
+  const auto part = [](const std::string& array, const std::string& layout) {
+    return R"({"do": "promote", "statement": "C", "at": "jt", "memory": "stack", "array": ")" + array + "\"" + layout + "}";
+  };
+  EXPECT_EQ(told(tiles + part("A", "")), "legal");
+  const std::string two = told(tiles + part("A", "") + ", " + part("B", ""));
+  EXPECT_NE(two.find("with the part of 'B' all parts may need 6.48 MB of each thread's stack"), std::string::npos) << two;
+  const std::string padded = told(tiles + part("A", R"(, "layout": {"pad": {"k": 100000}})"));
+  EXPECT_NE(padded.find("MB of each thread's stack"), std::string::npos) << padded;
+}
+
+TEST(StepBounds, LayoutsHaveKnownFieldsOfBoundedSize) {
+  const auto whole = [](const std::string& layout) {
+    return told(
+        R"({"do": "distribute", "statement": "C", "loop": "i"}, {"do": "promote", "statement": "C", "array": "A", "layout": )" +
+        layout + "}");
+  };
+  EXPECT_EQ(whole(R"({"order": ["k", "i"]})"), "legal") << whole(R"({"order": ["k", "i"]})");
+  for (const std::string& layout : std::vector<std::string>{
+           R"({"ordr": ["k", "i"]})", R"({"inner": {"i": 9223372036854775807}})", R"({"room": {"k": 9223372036854775807}})",
+           R"({"pad": {"i": 4611686018427387904}})", R"({"inner": {"q": 4}})"})
+    EXPECT_NE(whole(layout).find("layout"), std::string::npos) << layout << ": " << whole(layout);
+  const std::string part = told(R"({"do": "tile", "statement": "C", "loops": ["i"], "sizes": [4]},
+    {"do": "promote", "statement": "C", "array": "A", "at": "it", "layout": {"room": {"k": 4}}})");
+  EXPECT_NE(part.find("`room` is for a whole array"), std::string::npos) << part;
+}
+
 TEST(StepBounds, LoopsThatAreSharedAlreadyAreToldSo) {
   const Program p = in_place("[\"N\", \"N\"]",
                              "for (int t = 0; t < N; t++) { for (int i = 0; i < N; i++) A[t][i] = A[t][i] + 1.0;"

@@ -14,6 +14,7 @@ struct Shape {
   bool sums = true;      // the panel is used by a register tile
   bool moves = true;     // each iteration copies a part of its own
   bool symbols = false;  // so many rows as a symbol says
+  bool scalar = false;   // the panel is filled with one element
   BufferRole role = BufferRole::kInput;
 };
 
@@ -23,7 +24,8 @@ LoopProgram panels(const Shape& s) {
   const LoopPtr copy =
       loop("kc", idx(0), idx(s.runs),
            {loop("jc", idx(0), idx(32),
-                 {put("t", {ix("kc"), ix("jc")}, rd("x", {ix("kc"), add(mul(idx(s.moves ? 32 : 0), ix("jt")), ix("jc"))}))},
+                 {put("t", {ix("kc"), ix("jc")},
+                      s.scalar ? rd("one", {}) : rd("x", {ix("kc"), add(mul(idx(s.moves ? 32 : 0), ix("jt")), ix("jc"))}))},
                  LoopKind::kVector, 16)});
   const auto tile = [&](const std::string& r, LoopPtr inside) {
     return loop(r, idx(0), idx(4), {loop("j", idx(0), idx(32), {std::move(inside)}, LoopKind::kVector, 16)}, LoopKind::kUnroll);
@@ -36,7 +38,7 @@ LoopProgram panels(const Shape& s) {
                                                    : put("y", {row, column}, rd("t", {k, j})))}),
                             tile("r", put("y", {row, column}, rd("c", {ix("r"), j})))});
   return program({"M"},
-                 {array("a", {idx(s.rows), idx(s.runs)}), array("x", {idx(s.runs), idx(s.row)}, s.role),
+                 {array("a", {idx(s.rows), idx(s.runs)}), array("x", {idx(s.runs), idx(s.row)}, s.role), array("one", {}),
                   array("y", {idx(s.rows), idx(s.row)}, BufferRole::kOutput)},
                  {loop("jt", idx(0), idx(s.panels), {local("t", {idx(s.runs), idx(32)}), copy, use})});
 }
@@ -54,6 +56,13 @@ TEST(PrefetchCopies, LinesOfTheNextPanelAreSpreadOverTheSums) {
   EXPECT_GT(text.find(line), text.find("for k in"));
   EXPECT_LT(text.find(line), text.find("fma("));
   EXPECT_EQ(text.find("prefetch x", text.find(line) + 1), std::string::npos) << "one an iteration is enough";
+}
+
+// It has no last subscript (the pass crashed).
+TEST(PrefetchCopies, ScalarsAreNoRuns) {
+  Shape filled;
+  filled.scalar = true;
+  EXPECT_THAT(lowered(filled), Not(HasSubstr("prefetch one")));
 }
 
 TEST(PrefetchCopies, SeveralAnIterationWhereThereAreFew) {

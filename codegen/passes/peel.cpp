@@ -179,14 +179,20 @@ std::optional<std::int64_t> rest_of(const Axis& axis) {
   return rest;
 }
 
+// Do the axis' bounds mention nothing that the region introduces? A triangle's bound is known further inside only.
+bool knows_bounds(const LoopList& region, const Axis& axis) {
+  const std::set<std::string> own = introduced_names(region);
+  return !mentions_any(axis.loop.lower, own) && !mentions_any(axis.loop.upper, own);
+}
+
 // The partial tile of an unrolled axis: as one tile where its size is known, else runs of `run` iterations, unrolled,
-// then single ones.
-LoopList strip(const LoopList& region, const Axis& axis, const Facts& facts, Context& context) {
+// then single ones. `partial`: every tile of the region is one; where full ones were asked for all iterations of a loop around
+// them at once, some of those that are left are full.
+LoopList strip(const LoopList& region, const Axis& axis, const Facts& facts, Context& context, bool partial) {
   const std::set<std::string> iterators = iterators_of(region, axis);
   if (iterators.empty()) return region;
-  const std::set<std::string> own = introduced_names(region);  // a triangle's bound is known further inside only
-  const bool known = !mentions_any(axis.loop.lower, own) && !mentions_any(axis.loop.upper, own);
-  if (const std::optional<std::int64_t> rest = known ? rest_of(axis) : std::nullopt) {
+  const bool known = knows_bounds(region, axis);
+  if (const std::optional<std::int64_t> rest = known && partial ? rest_of(axis) : std::nullopt) {
     const ExprPtr end = to_expr(sum(to_linear(axis.lower), constant_form(*rest)));
     LoopList tile = with_bounds(region, axis, axis.lower, end);
     if (facts.less(axis.lower, axis.loop.upper)) return tile;
@@ -197,10 +203,11 @@ LoopList strip(const LoopList& region, const Axis& axis, const Facts& facts, Con
     for (const LoopPtr& node : region) {
       const For* f = as<For>(node);
       const bool is_axis = f && same_bounds(*f, axis.loop);
-      out.push_back(is_axis ? node
-                            : rebuild(
-                                  node, [](const ExprPtr& e) { return e; },
-                                  [&](const LoopList& inner) { return strip(inner, axis, below(node, facts), context); }));
+      out.push_back(is_axis
+                        ? node
+                        : rebuild(
+                              node, [](const ExprPtr& e) { return e; },
+                              [&](const LoopList& inner) { return strip(inner, axis, below(node, facts), context, partial); }));
     }
     return out;
   }
@@ -290,7 +297,8 @@ class Peeler {
     // Short runs of an unrolled axis are not worth further versions; the rest
     // of a vector axis may hold full tiles of others.
     const bool unrolled = axis.loop.kind == LoopKind::kUnroll;
-    guard.otherwise = in_block(unrolled ? strip(span, axis, facts, context_) : span, done, unrolled, facts);
+    guard.otherwise =
+        in_block(unrolled ? strip(span, axis, facts, context_, knows_bounds(span, axis)) : span, done, unrolled, facts);
     context_.note("peel", axis.loop.iterator, true,
                   "full tiles of " + std::to_string(axis.extent) + " where " + to_text(axis.full));
     LoopList out = before;

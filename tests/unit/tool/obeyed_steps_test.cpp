@@ -75,7 +75,7 @@ TEST_F(Obeyed, AFixedStepBeforeAHoleHasItsWitness) {
 TEST_F(Obeyed, CollapseIsOfBoxes) {
   recipe("A", R"({"do": "parallelize", "statement": "A", "loop": "i", "collapse": 2})");
   const Json j = Json::parse(facet("legal triangle.json --schedule r.json --json").out);
-  EXPECT_EQ(j["legal"], false);
+  ASSERT_EQ(j["legal"], false);
   EXPECT_NE(j["message"].get<std::string>().find("the bounds of loop 'j' depend on the loops that `collapse` joins"),
             std::string::npos)
       << j;
@@ -257,7 +257,7 @@ TEST_F(Obeyed, FusedLoopsRunInOneWay) {
   EXPECT_NE(source("two.json").find("omp parallel for"), std::string::npos);
   for (const std::string& other : {y, z, y + four, two + four}) {
     const Json j = steps(other);
-    EXPECT_EQ(j["legal"], false) << other;
+    ASSERT_EQ(j["legal"], false) << other;
     EXPECT_NE(j["message"].get<std::string>().find("the loop that they become runs in one way"), std::string::npos) << j;
   }
 }
@@ -271,7 +271,7 @@ TEST_F(Obeyed, WhatTheCodeDoesNotDoIsRefused) {
   for (const std::string& step : {vectors, std::string(R"({"do": "unroll", "statement": "A", "loop": "i", "factor": 4})")}) {
     recipe("A", step);
     const Json j = Json::parse(facet("legal strided.json --schedule r.json --json").out);
-    EXPECT_EQ(j["legal"], false) << j;
+    ASSERT_EQ(j["legal"], false) << j;
     EXPECT_EQ(j["step"], "/variants/0/groups/0/steps/0") << j;
     EXPECT_EQ(j["reason"], "precondition") << j;
     EXPECT_NE(j["message"].get<std::string>().find("no code obeys it: loop 'i': it runs in steps of 2"), std::string::npos)
@@ -307,7 +307,7 @@ TEST_F(Obeyed, ThreadsAreSharedOutOnce) {
   const auto refused = [&](const std::string& op, const std::string& program, const std::string& steps, int step) {
     recipe(op, steps);
     const Json j = Json::parse(facet("legal " + program + " --schedule r.json --json").out);
-    EXPECT_EQ(j["legal"], false) << steps << j;
+    ASSERT_EQ(j["legal"], false) << steps << j;
     EXPECT_EQ(j["step"], "/variants/0/groups/0/steps/" + std::to_string(step)) << j;
     return j.value("message", "");
   };

@@ -41,6 +41,13 @@ Result<Done> check_named_target(const Recipe& recipe, const Options& options) {
         Code::kBadTarget, recipe.target_place, {recipe.target},
         {"a recipe's \"target\" is openmp or cuda, or with an instruction set or architecture: openmp:avx2, cuda:sm_90"});
   const std::string named = recipe.target.substr(0, recipe.target.find(':')), base = target_base(options);
+  Options alone = options;
+  alone.target = recipe.target;
+  if (const Result<Machine> known = described_machine(alone); !known) {
+    Diagnostics told = known.errors();
+    if (told[0].code == Code::kBadTarget) told[0].place = recipe.target_place;
+    return told;
+  }
   if (named == base) return Done{};
   return diagnose(Code::kRecipeForOtherTarget, recipe.target_place, {recipe.target, options.target},
                   {"take it with --target " + recipe.target,

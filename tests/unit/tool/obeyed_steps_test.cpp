@@ -174,6 +174,13 @@ TEST_F(Obeyed, RecipesAreForTheTargetThatTheyName) {
   }
   EXPECT_EQ(error("diff r.json r.json --program square.json")["code"], "recipe-for-other-target");
   EXPECT_EQ(facet("legal square.json --schedule r.json --target cuda").status, 0) << "another architecture";
+  // A name that --target does not take is none for a recipe either, and no way out.
+  for (const std::string unknown : {"openmp:bogus", "cuda:sm_12"}) {
+    named(unknown);
+    const Json e = error("legal square.json --schedule r.json");
+    EXPECT_EQ(e["code"], "bad-target") << unknown;
+    EXPECT_EQ(e["pointer"], "/target") << unknown;
+  }
   named("openmp:avx2");
   EXPECT_EQ(facet("run square.json --schedule r.json").status, 0) << "another instruction set";
   for (const std::string target : {"gpu", "reference", "openmp:"}) {

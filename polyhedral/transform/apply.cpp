@@ -71,6 +71,25 @@ TreePtr with_marker(const TreePtr& tree, int step) {
   return make_loop_tree(std::move(loop), children[0]);
 }
 
+// Boxes of parts follow the loops around them, and all of them fit a stack; the refusal where they do not.
+std::optional<StepOutcome> fit_storage(const Schedule& schedule, const Step& step, const Budget& budget, Schedule* next) {
+  std::optional<std::string> unboxed;
+  const Result<Done> fitted = guarded("storage of " + step.verb, budget, [&] {
+    follow_strays(*next);
+    unboxed = fit_boxes(schedule, *next);
+  });
+  if (!fitted) return refused_at(fitted.errors()[0], step);
+  if (unboxed)
+    return refused(diagnose(Code::kStepPrecondition, step.place,
+                            {step.verb, "the promoted part of '" + *unboxed + "' would have no constant size"}));
+  if (const auto large = too_large_for_stack(schedule, *next))
+    return refused(diagnose(Code::kStepPrecondition, step.place,
+                            {step.verb, "with the part of '" + large->first + "' all parts may need " +
+                                            megabytes(large->second) + " MB of each thread's stack at the largest sizes"},
+                            {"smaller tiles, smaller `max` of symbols, or promote with \"memory\": \"l2\""}));
+  return std::nullopt;
+}
+
 }  // namespace
 
 StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget& budget) {
@@ -105,20 +124,7 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
                                             "' shares its threads with by `collapse` would not "
                                             "stand directly inside each other"},
                             {"take this step before `parallelize`, or leave `collapse` out there"}));
-  std::optional<std::string> unboxed;
-  const Result<Done> fitted = guarded("storage of " + step.verb, budget, [&] {
-    follow_strays(next);
-    unboxed = fit_boxes(schedule, next);
-  });
-  if (!fitted) return refused_at(fitted.errors()[0], step);
-  if (unboxed)
-    return refused(diagnose(Code::kStepPrecondition, step.place,
-                            {step.verb, "the promoted part of '" + *unboxed + "' would have no constant size"}));
-  if (const auto large = too_large_for_stack(schedule, next))
-    return refused(diagnose(Code::kStepPrecondition, step.place,
-                            {step.verb, "with the part of '" + large->first + "' all parts may need " +
-                                            megabytes(large->second) + " MB of each thread's stack at the largest sizes"},
-                            {"smaller tiles, smaller `max` of symbols, or promote with \"memory\": \"l2\""}));
+  if (std::optional<StepOutcome> unfit = fit_storage(schedule, step, budget, &next)) return std::move(*unfit);
   std::optional<Violation> violation;
   const Result<Done> judged = guarded("legality of " + step.verb, budget, [&] {
     // A step that adds dependences has them judged with all statements where they were.

@@ -77,6 +77,35 @@ void join_loops(const Nest& other, const std::string& name, const std::string& s
   loop->member.insert(joined.member.begin(), joined.member.end());
 }
 
+// The loops that the nests become, outermost first; each nest is left with what stands inside them.
+std::vector<Tree> fused_loops(const Schedule& schedule, Arguments& args, std::vector<Nest>& nests, std::size_t depth,
+                              Schedule* next) {
+  std::vector<Tree> fused;
+  for (std::size_t d = 0; d < depth && !args.problem(); ++d) {
+    Tree loop;
+    for (Nest& n : nests) {
+      if (n.tree->kind != Tree::Kind::kLoop || n.tree->names.at(n.statement) != n.loops[d]) {
+        refuse_loop(schedule, n.statement, n.loops[d], n.tree, args);
+        return {};
+      }
+      if (n.tree->mark.kind == LoopKind::kMapped) {
+        args.refuse("loop '" + n.loops[d] + "' is mapped to the GPU", {"map_gpu comes after all other steps"});
+        return {};
+      }
+      if (loop.id < 0) {
+        loop = *n.tree;
+      } else {
+        join_loops(n, n.loops[d], schedule.statement(n.statement).name, nests.front().loops[d], &loop, args);
+        for (StorageMap& m : next->storage)
+          if (m.at == n.tree->id) m.at = loop.id;
+      }
+      n.tree = n.tree->children[0];
+    }
+    fused.push_back(std::move(loop));
+  }
+  return fused;
+}
+
 Schedule apply(const Schedule& schedule, Arguments& args) {
   const std::vector<int> statements = args.statements();
   if (args.problem()) return schedule;
@@ -87,14 +116,10 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     return schedule;
   }
   std::vector<Nest> nests;
-  std::vector<TreePtr> children;
   std::size_t depth = 0;
   for (const TreePtr& c : sequence->children) {
     const auto s = std::find_if(statements.begin(), statements.end(), [&](int x) { return contains(c, x); });
-    if (s == statements.end()) {
-      children.push_back(c);
-      continue;
-    }
+    if (s == statements.end()) continue;
     Nest nest{c, loop_names(schedule, args, *s), *s};
     if (nests.empty()) depth = nest.loops.size();
     if (nest.loops.size() != depth)
@@ -102,29 +127,7 @@ Schedule apply(const Schedule& schedule, Arguments& args) {
     nests.push_back(std::move(nest));
   }
   Schedule next = schedule;
-  std::vector<Tree> fused;
-  for (std::size_t d = 0; d < depth && !args.problem(); ++d) {
-    Tree loop;
-    for (Nest& n : nests) {
-      if (n.tree->kind != Tree::Kind::kLoop || n.tree->names.at(n.statement) != n.loops[d]) {
-        refuse_loop(schedule, n.statement, n.loops[d], n.tree, args);
-        return schedule;
-      }
-      if (n.tree->mark.kind == LoopKind::kMapped) {
-        args.refuse("loop '" + n.loops[d] + "' is mapped to the GPU", {"map_gpu comes after all other steps"});
-        return schedule;
-      }
-      if (loop.id < 0) {
-        loop = *n.tree;
-      } else {
-        join_loops(n, n.loops[d], schedule.statement(n.statement).name, nests.front().loops[d], &loop, args);
-        for (StorageMap& m : next.storage)
-          if (m.at == n.tree->id) m.at = loop.id;
-      }
-      n.tree = n.tree->children[0];
-    }
-    fused.push_back(std::move(loop));
-  }
+  std::vector<Tree> fused = fused_loops(schedule, args, nests, depth, &next);
   if (args.problem()) return schedule;
   std::vector<TreePtr> bodies;
   for (const Nest& n : nests) bodies.push_back(n.tree);

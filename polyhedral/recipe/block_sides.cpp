@@ -21,7 +21,6 @@ namespace {
 constexpr double kPlainSlower = 5;       // than register tiles (lu in tiles of 32, 64 and 128: 102, 80, 87 ms)
 constexpr double kDotSlower = 10;        // without lanes along the columns there (cholesky: 32 44 ms, 64 49)
 constexpr double kNested = 0.5;          // what products inside a tile take more than those of large ones (lu: 7 ms of 168)
-constexpr double kPeakGflopS = 100;      // f32 of one core where the machine does not say
 constexpr double kDefaultL3 = 12;        // GB/s of one core where the machine does not say
 constexpr double kWaveStarts = 3;        // a loop for threads ends with the last of them: more than their start alone
 constexpr std::int64_t kInnerSide = 32;  // lu: 16 and 32 87 ms
@@ -29,8 +28,7 @@ constexpr std::int64_t kInnerSide = 32;  // lu: 16 and 32 87 ms
 class Sides {
  public:
   Sides(const CpuMachine& cpu, const BlockFacts& facts) : cpu_(cpu), facts_(facts) {
-    const double peak = cpu.peak_f32_gflop_s > 0 ? cpu.peak_f32_gflop_s : kPeakGflopS;
-    work_us_ = 2 * facts.instances / (1000 * peak * 4 / facts.element_bytes);
+    work_us_ = 2 * facts.instances / (1000 * peak_gflop_s(cpu, facts.element_bytes));
     l3_ = cpu.caches.size() > 2 && cpu.caches[2].read_gb_s > 0 ? cpu.caches[2].read_gb_s : kDefaultL3;
     slower_ = facts.dot ? kDotSlower : kPlainSlower;
   }

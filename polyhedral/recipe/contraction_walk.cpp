@@ -34,9 +34,7 @@ namespace facet {
 namespace {
 
 constexpr double kL2GbS = 100, kL3GbS = 20;  // of one core, where the machine does not say
-constexpr double kPeakGflopS = 100;          // f32 of one core, likewise
 constexpr double kNearlyAsGood = 1.02;       // columns for threads, against rows
-constexpr double kMemoryGbS = 20;            // of all cores, likewise
 constexpr double kThirdShare = 0.6;          // of L3, for panels: others use it too
 constexpr double kFewerBytes = 0.75;         // to and from memory, that pay for cutting the reduction
 constexpr double kFromMemory = 0.1;          // of the arithmetic's time: less is hidden behind it
@@ -118,8 +116,7 @@ class Walking {
 
   // The arithmetic of one register tile.
   double tile_us() const {
-    const double peak = cpu_.peak_f32_gflop_s > 0 ? cpu_.peak_f32_gflop_s : kPeakGflopS;
-    return 2 * static_cast<double>(tile_.mr * tile_.nr) * size_.k / (1000 * peak * 4 / bytes_);
+    return 2 * static_cast<double>(tile_.mr * tile_.nr) * size_.k / (1000 * peak_gflop_s(cpu_, bytes_));
   }
 
   // What one thread fetches from L3 beside it: one operand whole, its share of the other, and twice its share of what is packed
@@ -184,7 +181,7 @@ class Walking {
   void cut_for_memory() {
     const double l3 = cpu_.caches.size() > 2 ? static_cast<double>(cpu_.caches[2].size_bytes) : 0;
     if (l3 == 0 || size_.prepared || size_.k * size_.n * bytes_ <= kThirdShare * l3) return;
-    const double rate = 1000 * (cpu_.copy_gb_s > 0 ? cpu_.copy_gb_s : kMemoryGbS), whole = bytes_moved(size_.k);
+    const double rate = 1000 * copied_gb_s(cpu_), whole = bytes_moved(size_.k);
     const double arithmetic_us = tile_us() * tiles(size_.i, tile_.mr) * tiles(size_.j, tile_.nr) / threads_;
     if (whole / rate < kFromMemory * arithmetic_us) return;
     double least = kFewerBytes * whole;
@@ -324,8 +321,8 @@ bool refetches_rows(const CpuMachine& cpu, std::int64_t element_bytes, const Con
   const std::int64_t step = std::gcd(apart, way), places = way / step;
   const double bytes = static_cast<double>(element_bytes), over = std::max(1.0, depth * bytes / static_cast<double>(step));
   if (rows / static_cast<double>(places) * over <= l2.associativity) return false;
-  const double peak = cpu.peak_f32_gflop_s > 0 ? cpu.peak_f32_gflop_s : kPeakGflopS;
-  const double wanted = 1000 * peak * 4 / (2 * static_cast<double>(tile.nr));  // an element serves 2 nr operations of a panel
+  // An element serves 2 nr operations of a panel.
+  const double wanted = 1000 * peak_gflop_s(cpu, bytes) * bytes / (2 * static_cast<double>(tile.nr));
   return wanted > kWorthPacking * read_bytes_per_us(cpu, 2, kL3GbS);
 }
 

@@ -96,6 +96,16 @@ std::int64_t second_cache_bytes(const CpuMachine& cpu) {
   return cpu.caches.size() > 1 && cpu.caches[1].size_bytes > 0 ? cpu.caches[1].size_bytes : 1 << 20;
 }
 
+double peak_gflop_s(const CpuMachine& cpu, double element_bytes) {
+  constexpr double kPeakF32 = 100;
+  return (cpu.peak_f32_gflop_s > 0 ? cpu.peak_f32_gflop_s : kPeakF32) * 4 / element_bytes;
+}
+
+double copied_gb_s(const CpuMachine& cpu) {
+  constexpr double kCopy = 20;
+  return cpu.copy_gb_s > 0 ? cpu.copy_gb_s : kCopy;
+}
+
 bool is_planned(const TreePtr& tree) {
   bool any = false;
   for_each_loop(tree, [&](const Tree& l) { any = any || l.mark.kind != LoopKind::kSerial || l.comment.starts_with("tile"); });

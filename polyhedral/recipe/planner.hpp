@@ -60,6 +60,10 @@ double threads_pay_us(const ScheduleOptions& options);
 // A mebibyte where the machine does not say.
 std::int64_t second_cache_bytes(const CpuMachine& cpu);
 
+// Multiply-adds of one core on elements of that size, and copies of all cores; of a common machine where this one does not say.
+double peak_gflop_s(const CpuMachine& cpu, double element_bytes);
+double copied_gb_s(const CpuMachine& cpu);
+
 // A predicted time for a ledger: "12.3 us", "4.56 ms".
 std::string time_text(double us);
 

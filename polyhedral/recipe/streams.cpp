@@ -13,7 +13,6 @@ namespace {
 
 constexpr double kLeastRunBytes = 256;
 constexpr std::int64_t kLineBytes = 64;
-constexpr double kPeakGflopS = 100, kCopyGbS = 20;  // f32 of one core, copying of all, where the machine does not say
 
 // Operations a stored byte (a function counts as ten) above which a loop waits for its arithmetic and streaming gains nothing,
 // for each 32 bytes of a vector: how many operations an instruction does. Two threads of a Zen 3: bias + add gained a quarter;
@@ -74,9 +73,8 @@ bool sums_wait_for_memory(const GroupPlanner& planner, const Array& array) {
     operations += 2 * model.instances(s);
     walk(st.value, [&](const Expr& e) { bytes += e.op == Op::kRead && e.name != array.name ? model.array_bytes(e.name) : 0; });
   }
-  const double peak = (cpu.peak_f32_gflop_s > 0 ? cpu.peak_f32_gflop_s : kPeakGflopS) * 4 /
-                      static_cast<double>(size_bytes(array.dtype)) * planner.threads();
-  return bytes / (cpu.copy_gb_s > 0 ? cpu.copy_gb_s : kCopyGbS) > operations / peak;
+  const double peak = peak_gflop_s(cpu, static_cast<double>(size_bytes(array.dtype))) * planner.threads();
+  return bytes / copied_gb_s(cpu) > operations / peak;
 }
 
 // Does the loop around the array's assignment store fast enough for memory to bind?

@@ -44,21 +44,13 @@ bool is_load(const Let& l) {
   return l.lanes > 1 && is_float(l.type) && !l.is_mutable && l.value && l.value->op == Op::kRead && l.value->type == l.type;
 }
 
-void find_starts(const LoopList& block, const std::set<std::string>& sums, std::set<std::string>* starts) {
-  bool started = false;
-  for (const LoopPtr& n : block) {
-    const Let* l = as<Let>(n);
-    if (l && sums.count(l->name) && !started) {
+// The first of the sums that the block names.
+void find_start(const LoopList& block, const std::set<std::string>& sums, std::set<std::string>* starts) {
+  for (const LoopPtr& n : block)
+    if (const Let* l = as<Let>(n); l && sums.count(l->name)) {
       starts->insert(l->name);
-      started = true;
+      return;
     }
-    passes::rebuild(
-        n, [](const ExprPtr& e) { return e; },
-        [&](const LoopList& inner) {
-          find_starts(inner, sums, starts);
-          return inner;
-        });
-  }
 }
 
 }  // namespace
@@ -75,7 +67,7 @@ TileRegisters tile_registers(const LoopList& body) {
     for (const LoopPtr& inner : f->body)
       if (const Let* l = as<Let>(inner); l && is_load(*l)) found.loads.insert(l->name);
   });
-  if (!found.loads.empty()) find_starts(body, all, &found.starts);
+  if (!found.loads.empty()) passes::walk_blocks(body, [&](const LoopList& block) { find_start(block, all, &found.starts); });
   return found;
 }
 

@@ -103,6 +103,19 @@ void walk_nodes(const LoopList& body, const std::function<void(const LoopPtr&)>&
   }
 }
 
+void walk_blocks(const LoopList& body, const std::function<void(const LoopList&)>& visit) {
+  visit(body);
+  walk_nodes(body, [&](const LoopPtr& node) {
+    if (const For* f = as<For>(node)) visit(f->body);
+    if (const If* f = as<If>(node)) {
+      visit(f->then);
+      visit(f->otherwise);
+    }
+    if (const Role* r = as<Role>(node)) visit(r->body);
+    if (const Sequence* s = as<Sequence>(node)) visit(s->body);
+  });
+}
+
 void walk_expressions(const LoopList& body, const std::function<void(const ExprPtr&)>& visit) {
   walk_nodes(body, [&](const LoopPtr& node) {
     rebuild(

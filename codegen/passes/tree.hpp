@@ -32,6 +32,8 @@ LoopList substitute(const LoopList& body, const std::string& name, const ExprPtr
 
 // Parents first, in textual order.
 void walk_nodes(const LoopList& body, const std::function<void(const LoopPtr&)>& visit);
+// The list itself and all lists below it.
+void walk_blocks(const LoopList& body, const std::function<void(const LoopList&)>& visit);
 
 // Every expression of the tree, in textual order (whole expressions, not their
 // parts).

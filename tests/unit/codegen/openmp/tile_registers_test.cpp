@@ -10,24 +10,15 @@ ExprPtr vector_read(const std::string& name, std::vector<ExprPtr> s, int lanes, 
   return with_lanes(read(name, type, std::move(s)), lanes);
 }
 
-ExprPtr named(const std::string& name, int lanes, DType type) {
-  Expr e;
-  e.op = Op::kValue;
-  e.type = type;
-  e.name = name;
-  e.lanes = lanes;
-  return std::make_shared<const Expr>(std::move(e));
-}
-
 // sum += t[k, 0..lanes]; the sum starts outside of the loop, or inside where it is not `carried`.
 LoopProgram sums(int lanes, bool carried, DType type = DType::kF32) {
   const LoopPtr start = make_loop(Let{"sum", type, lanes, vector_read("x", {idx(0), idx(0)}, lanes, type), true});
   LoopList inside{
       make_loop(Let{"v", type, lanes, vector_read("x", {index("k"), idx(0)}, lanes, type)}),
-      make_loop(Set{"sum", with_lanes(binary(Op::kAdd, named("v", lanes, type), named("sum", lanes, type)), lanes)})};
+      make_loop(Set{"sum", with_lanes(binary(Op::kAdd, value_of("v", type, lanes), value_of("sum", type, lanes)), lanes)})};
   if (!carried) inside.insert(inside.begin(), start);
   LoopList body =
-      carried ? LoopList{start, loop("k", idx(0), idx(9), inside), store("y", {idx(0)}, named("sum", lanes, type), lanes)}
+      carried ? LoopList{start, loop("k", idx(0), idx(9), inside), store("y", {idx(0)}, value_of("sum", type, lanes), lanes)}
               : LoopList{loop("k", idx(0), idx(9), inside)};
   return program(
       "p", {buffer("x", type, {idx(9), idx(lanes)}, BufferRole::kInput), buffer("y", type, {idx(lanes)}, BufferRole::kOutput)},

@@ -6,6 +6,7 @@
 namespace facet::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -58,13 +59,6 @@ TEST(PrefetchCopies, LinesOfTheNextPanelAreSpreadOverTheSums) {
   EXPECT_EQ(text.find("prefetch x", text.find(line) + 1), std::string::npos) << "one an iteration is enough";
 }
 
-// It has no last subscript (the pass crashed).
-TEST(PrefetchCopies, ScalarsAreNoRuns) {
-  Shape filled;
-  filled.scalar = true;
-  EXPECT_THAT(lowered(filled), Not(HasSubstr("prefetch one")));
-}
-
 TEST(PrefetchCopies, SeveralAnIterationWhereThereAreFew) {
   Shape few;
   few.rows = 4;
@@ -72,40 +66,21 @@ TEST(PrefetchCopies, SeveralAnIterationWhereThereAreFew) {
   EXPECT_THAT(lowered(few), HasSubstr("prefetch x[min(k, 63), 32 * jt + 48]"));
 }
 
-TEST(PrefetchCopies, RunsThatAreNearAreAStream) {
-  Shape near;
-  near.row = 200;
-  EXPECT_THAT(lowered(near), Not(HasSubstr("prefetch x")));
-}
-
-TEST(PrefetchCopies, SmallPanelsAreSoonThere) {
-  Shape small;
-  small.runs = 16;
-  EXPECT_THAT(lowered(small), Not(HasSubstr("prefetch x")));
-}
-
-TEST(PrefetchCopies, WhatIsTheSameForEveryIterationIsThere) {
-  Shape same;
-  same.moves = false;
-  EXPECT_THAT(lowered(same), Not(HasSubstr("prefetch x")));
-}
-
-TEST(PrefetchCopies, LoopsThatStoreAreLeftAlone) {
-  Shape stores;
-  stores.sums = false;
-  EXPECT_THAT(lowered(stores), Not(HasSubstr("prefetch x")));
-}
-
-TEST(PrefetchCopies, WhatTheProgramMadeItselfIsNotAskedFor) {
-  Shape own;
-  own.role = BufferRole::kWorkspace;
-  EXPECT_THAT(lowered(own), Not(HasSubstr("prefetch x")));
-}
-
-TEST(PrefetchCopies, LengthsMustBeKnown) {
-  Shape symbol;
-  symbol.symbols = true;
-  EXPECT_THAT(lowered(symbol), Not(HasSubstr("prefetch x")));
+TEST(PrefetchCopies, NothingIsAskedForElsewhere) {
+  const std::vector<std::pair<const char*, void (*)(Shape&)>> cases = {
+      {"runs that are near are a stream", [](Shape& s) { s.row = 200; }},
+      {"a small panel is soon there", [](Shape& s) { s.runs = 16; }},
+      {"what is the same for every iteration is there", [](Shape& s) { s.moves = false; }},
+      {"loops that store are left alone", [](Shape& s) { s.sums = false; }},
+      {"what the program made itself is near", [](Shape& s) { s.role = BufferRole::kWorkspace; }},
+      {"lengths must be known", [](Shape& s) { s.symbols = true; }},
+      {"a scalar is no run: it has no last subscript (the pass crashed)", [](Shape& s) { s.scalar = true; }},
+  };
+  for (const auto& [what, change] : cases) {
+    Shape shape;
+    change(shape);
+    EXPECT_THAT(lowered(shape), AllOf(Not(HasSubstr("prefetch x")), Not(HasSubstr("prefetch one")))) << what;
+  }
 }
 
 }  // namespace

@@ -134,11 +134,13 @@ class Instrumented {
     schedule_.scop = std::move(scop);
   }
 
-  LoopProgram program() const {
+  // `why_not` is set where isl makes no loops of the order.
+  LoopProgram program(std::string* why_not) const {
     LoopProgram p;
     p.name = schedule_.scop->name;
     p.symbols = schedule_.scop->symbols;
     const ScannedKernel scanned = build_loop_tree(schedule_);
+    if (!scanned.not_scanned.empty()) *why_not = "isl cannot scan the order (" + scanned.not_scanned + ")";
     Kernel kernel;
     kernel.name = p.name;
     kernel.body = hoist_cache_buffers(scanned.body, p.buffers);
@@ -314,7 +316,7 @@ void fill(const Schedule& original, const Schedule& refused, const Violation& v,
     Instrumented program(std::move(schedule), witness);
     if (pair) program.keep_pair();
     program.watch(restore);
-    return program.program();
+    return program.program(&replay->why_not);
   };
   Schedule plain = original;
   plain.tree = without_marks(plain.tree);

@@ -108,7 +108,8 @@ class ProgramScheduler {
     const Result<Done> ran =
         guarded("scanning of " + made.schedule.scop->name, budget, [&] { made.scanned = build_loop_tree(made.schedule); });
     if (!ran) return ran.errors();
-    return made;
+    if (made.scanned.not_scanned.empty()) return made;
+    return diagnose(Code::kNotScanned, {}, {made.schedule.scop->name, made.scanned.not_scanned});
   }
 
   Result<Made> by_recipe(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
@@ -129,10 +130,11 @@ class ProgramScheduler {
   Result<Made> schedule_group(const VariantCase& c, const NodeGroup& nodes, const Group& group) {
     if (group.steps.empty() && group.rewrites.empty()) return original(*c.program, nodes);
     Result<Made> made = by_recipe(c, nodes, group);
-    if (made || made.errors()[0].code != Code::kBudgetExhausted) return made;
+    if (made || (made.errors()[0].code != Code::kBudgetExhausted && made.errors()[0].code != Code::kNotScanned)) return made;
     if (!memo_ || !memo_->find(c.index, nodes.nodes, group.steps)) {
       Diagnostic cut = made.errors()[0];
-      cut.notes.push_back("raise --time-budget, or leave out steps of group " + nodes.name);
+      const std::string more_time = cut.code == Code::kBudgetExhausted ? "raise --time-budget, or " : "";
+      cut.notes.push_back(more_time + "leave out steps of group " + nodes.name);
       return cut;
     }
     result_.ledger.push_back(

@@ -8,6 +8,7 @@
 #include "polyhedral/ast/build.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "polyhedral/affine.hpp"
@@ -31,11 +32,12 @@ class Builder {
   ScannedKernel run() {
     const LiftedOrder lifted = lift_quotients(schedule_.tree, schedule_.domains());
     const isl::schedule order = to_isl(lifted.tree, lifted.domains);
-    const isl::ast_node root = isl::ast_build::from_context(schedule_.scop->context).node_from(order);
     ScannedKernel kernel;
+    const std::optional<isl::ast_node> root = scan(order, &kernel.not_scanned);
+    if (!root) return kernel;
     atomic_ = atomic_updates();
     apart_ = loops_apart();
-    kernel.body = walk_node(root);
+    kernel.body = walk_node(*root);
     kernel.part_buffers = part_buffers_;
     kernel.body = allocate_storage(schedule_, kernel.body, loop_ids_);
     kernel.workspace = workspace();
@@ -43,6 +45,17 @@ class Builder {
   }
 
  private:
+  // Nothing where isl gives up; what a used-up budget cuts off is for guarded().
+  std::optional<isl::ast_node> scan(const isl::schedule& order, std::string* why) const {
+    try {
+      return isl::ast_build::from_context(schedule_.scop->context).node_from(order);
+    } catch (const isl::exception& e) {
+      if (cut_off()) throw;
+      *why = e.what();
+      return std::nullopt;
+    }
+  }
+
   LoopList walk_node(const isl::ast_node& node) {
     switch (isl_ast_node_get_type(node.get())) {
       case isl_ast_node_for: return walk_for(node);

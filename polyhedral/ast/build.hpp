@@ -11,6 +11,9 @@ struct ScannedKernel {
   LoopList body;
   std::vector<Buffer> workspace;          // arrays of the group that are neither external nor contracted
   std::vector<std::string> part_buffers;  // allocated in the body: copies that pieces of parallel loops update
+  // Why there is no body: isl's own words. Of some orders (a sum of hexagons' quotients in hexagons) isl 0.25 loses the formula
+  // of a division and then refuses to go on.
+  std::string not_scanned;
 };
 
 // Scans the schedule. Loops keep their marks and get readable iterators; accesses go through the storage maps; data-dependent

@@ -103,6 +103,12 @@ Budget Budget::part(double fraction) const {
 
 bool Budget::expired() const { return deadline && std::chrono::steady_clock::now() >= *deadline; }
 
+bool cut_off() {
+  isl_ctx* ctx = isl_context().get();
+  const isl_error last = isl_ctx_last_error(ctx);
+  return last == isl_error_quota || last == isl_error_abort || isl_ctx_aborted(ctx);
+}
+
 Result<Done> guarded(const std::string& stage, const Budget& budget, const std::function<void()>& fn) {
   isl_ctx* ctx = isl_context().get();
   if (budget.expired()) return diagnose(Code::kBudgetExhausted, {}, {stage, "no time left"});
@@ -115,19 +121,14 @@ Result<Done> guarded(const std::string& stage, const Budget& budget, const std::
     try {
       fn();
       // C functions answer an empty object with a value that means something else: what came after a cut is not to be believed.
-      const isl_error last = isl_ctx_last_error(ctx);
-      if (last == isl_error_quota || last == isl_error_abort || isl_ctx_aborted(ctx))
-        failure = diagnose(Code::kBudgetExhausted, {}, {stage, "isl's quota"});
+      if (cut_off()) failure = diagnose(Code::kBudgetExhausted, {}, {stage, "isl's quota"});
     } catch (const isl::exception_quota&) {
       failure = diagnose(Code::kBudgetExhausted, {}, {stage, "isl's operation quota"});
     } catch (const isl::exception_abort&) {
       failure = diagnose(Code::kBudgetExhausted, {}, {stage, "the time limit"});
     } catch (const isl::exception& e) {
-      // An operation on an object that a quota or abort left empty reports an invalid argument: the cause decides.
-      const isl_error last = isl_ctx_last_error(ctx);
-      const bool quota = last == isl_error_quota || last == isl_error_abort || isl_ctx_aborted(ctx) || budget.expired();
-      failure = quota ? diagnose(Code::kBudgetExhausted, {}, {stage, "isl's quota"})
-                      : diagnose(Code::kInternalError, {}, {stage, e.what()});
+      failure = cut_off() || budget.expired() ? diagnose(Code::kBudgetExhausted, {}, {stage, "isl's quota"})
+                                              : diagnose(Code::kInternalError, {}, {stage, e.what()});
     }
   }
   isl_ctx_resume(ctx);

@@ -40,6 +40,10 @@ struct Budget {
 // `stage`. kBudgetExhausted means "fall back"; kInternalError is a bug of ours.
 Result<Done> guarded(const std::string& stage, const Budget& budget, const std::function<void()>& fn);
 
+// Did the budget of the guarded call end isl's last operation? An operation on an object that a quota or an abort left empty
+// reports an invalid argument: the cause decides.
+bool cut_off();
+
 // Gaps in isl/cpp.h -------------------------------------------------------------------------------------------------------
 
 isl::set read_set(const std::string& text);

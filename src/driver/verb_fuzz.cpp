@@ -25,13 +25,16 @@ constexpr std::size_t kBatch = 40;
 // More refusals in a hundred that counting contradicts are a fault: a few are values that nobody reads.
 constexpr double kMostDoubts = 0.05;
 
-// More than one in twenty, and by more than three standard deviations: of fifty refusals three in doubt show nothing.
-bool too_many(std::int64_t doubts, std::int64_t refusals) {
-  const double expected = kMostDoubts * static_cast<double>(refusals);
-  return static_cast<double>(doubts) > expected + 3 * std::sqrt(expected * (1 - kMostDoubts));
+// And so are more pairs in a thousand that isl cannot scan, though their recipes are legal.
+constexpr double kMostNotScanned = 0.001;
+
+// More than the share, and by more than three standard deviations: of fifty refusals three in doubt show nothing.
+bool too_many(std::int64_t count, std::int64_t all, double share) {
+  const double expected = share * static_cast<double>(all);
+  return static_cast<double>(count) > expected + 3 * std::sqrt(expected * (1 - share));
 }
 
-bool out_of_time(const std::string& what) { return what.find(code_name(Code::kBudgetExhausted)) != std::string::npos; }
+bool says(const std::string& what, Code code) { return what.find(code_name(code)) != std::string::npos; }
 
 struct Miss {
   FuzzPair pair;
@@ -75,14 +78,25 @@ class Fuzzer {
       if (grown) what = interpreted(pair, &batch_, &cut_down);
       cut_down_ += cut_down ? 1 : 0;
       if (what.empty()) return;
-      if (out_of_time(what)) return out_of_time_.push_back(seed);  // shrinking it would take as long for each step dropped
+      if (unanswered(seed, what)) return;  // shrinking what is out of time would take as long for each step dropped
       if (grown)
         shrink(&pair, [&](const FuzzPair& p) { return !interpreted(p, nullptr).empty(); });
       else if (!count_steps(pair).empty())
         shrink(&pair, [](const FuzzPair& p) { return !count_steps(p).empty(); });
     } catch (const std::exception& e) { what = std::string("an exception: ") + e.what(); }
-    if (out_of_time(what)) return out_of_time_.push_back(seed);
+    if (unanswered(seed, what)) return;
     misses_.push_back({std::move(pair), what});
+  }
+
+  // A refusal of its own kind, no wrong answer.
+  bool unanswered(std::uint64_t seed, const std::string& what) {
+    if (says(what, Code::kBudgetExhausted))
+      out_of_time_.push_back(seed);
+    else if (says(what, Code::kNotScanned))
+      not_scanned_.push_back(seed);
+    else
+      return false;
+    return true;
   }
 
   // "" or what is wrong with the interpreted trees; what is right goes to `batch` for compiling.
@@ -145,7 +159,8 @@ class Fuzzer {
   const Machine& machine_;
   FuzzTally tally_;
   std::int64_t cut_down_ = 0;               // pairs that ran at smaller sizes than drawn
-  std::vector<std::uint64_t> out_of_time_;  // no answer within the budget: a refusal of its own kind, not a wrong answer
+  std::vector<std::uint64_t> out_of_time_;  // no answer within the budget
+  std::vector<std::uint64_t> not_scanned_;  // isl makes no loops of them
   FuzzBatch batch_;
   std::vector<Miss> misses_;
 };
@@ -153,6 +168,12 @@ class Fuzzer {
 JsonValue counts_json(const std::map<std::string, std::int64_t>& counts) {
   JsonValue out = JsonValue::object();
   for (const auto& [name, count] : counts) out.add(name, JsonValue::of(count));
+  return out;
+}
+
+JsonValue seeds_json(const std::vector<std::uint64_t>& seeds) {
+  JsonValue out = JsonValue::array();
+  for (const std::uint64_t seed : seeds) out.items.push_back(JsonValue::of(static_cast<std::int64_t>(seed)));
   return out;
 }
 
@@ -219,6 +240,8 @@ std::string Fuzzer::pairs_text() const {
     text += "  interpreted at smaller sizes, " + std::to_string(cut_down_) + " pairs: at their own they take too many steps\n";
   for (const std::uint64_t seed : out_of_time_)
     text += "  not finished within the budget of time: --seed " + std::to_string(seed) + " --count 1\n";
+  for (const std::uint64_t seed : not_scanned_)
+    text += "  legal, but isl cannot scan the order: --seed " + std::to_string(seed) + " --count 1\n";
   return text;
 }
 
@@ -236,15 +259,16 @@ JsonValue Fuzzer::misses_json() const {
 Outcome Fuzzer::outcome() const {
   Outcome outcome;
   outcome.text = pairs_text() + steps_text(tally_) + witnesses_text(tally_) + counted_text(tally_);
-  const bool doubtful = too_many(sum_of(tally_.doubts), tally_.counted_refusals);
+  const bool doubtful = too_many(sum_of(tally_.doubts), tally_.counted_refusals, kMostDoubts);
   if (doubtful)
     for (const std::string& d : tally_.doubtful) outcome.text += "DOUBT at " + d;
-  outcome.status = misses_.empty() && !doubtful ? 0 : 1;
+  // One pair alone shows nothing either.
+  const std::int64_t not_scanned = static_cast<std::int64_t>(not_scanned_.size());
+  const bool unscannable = not_scanned > 1 && too_many(not_scanned, options_.count, kMostNotScanned);
+  outcome.status = misses_.empty() && !doubtful && !unscannable ? 0 : 1;
   outcome.json.add("count", JsonValue::of(options_.count)).add("compiled", JsonValue::of(options_.compiled));
   outcome.json.add("cut_down", JsonValue::of(cut_down_));
-  JsonValue out_of_time = JsonValue::array();
-  for (const std::uint64_t seed : out_of_time_) out_of_time.items.push_back(JsonValue::of(static_cast<std::int64_t>(seed)));
-  outcome.json.add("out_of_time", std::move(out_of_time));
+  outcome.json.add("out_of_time", seeds_json(out_of_time_)).add("not_scanned", seeds_json(not_scanned_));
   outcome.json.add("accepted", counts_json(tally_.accepted)).add("refused", counts_json(tally_.refused));
   outcome.json.add("counted", counted_json(tally_));
   outcome.json.add("witnesses", witnesses_json(tally_)).add("misses", misses_json());

@@ -51,7 +51,7 @@ std::optional<JoinedLanes> joined_lanes(const Contraction& c, const Statement& s
   const std::int64_t bytes = size_bytes(s.value->type), width = std::max<std::int64_t>(1, cpu.vector_bytes / bytes);
   const auto loop_of = [&](std::size_t d) { return s.subscripts[d]->op == Op::kIndex ? s.subscripts[d]->name : std::string(); };
   if (c.across || rank < 3 || loop_of(rank - 1) != c.j || !is_box(s.domain) || !is_float(s.value->type)) return std::nullopt;
-  if (!walks_dimension(*c.b, c.j) || c.b->pad || c.a->pad || alone.lanes != width) return std::nullopt;
+  if (!walks_dimension(*c.b, c.j) || c.b->pad || c.a->pad || 2 * alone.lanes < width) return std::nullopt;
   const std::int64_t row = extent_of(c, s, model, c.j);
   const std::int64_t count = width / std::gcd(row, width), vectors = count * row / width;
   const std::string i = loop_of(rank - 2);
@@ -67,7 +67,7 @@ std::optional<JoinedLanes> joined_lanes(const Contraction& c, const Statement& s
   if (made.loop.empty() || rows == 0) return std::nullopt;
   made.count = count;
   made.i = i;
-  const double filled = static_cast<double>(row) / static_cast<double>((row + width - 1) / width * width);
+  const double filled = static_cast<double>(row) / static_cast<double>((row + alone.lanes - 1) / alone.lanes * alone.lanes);
   made.tile = {width, vectors, rows, count * row, alone.rate / filled};
   return made;
 }

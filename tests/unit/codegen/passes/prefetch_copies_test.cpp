@@ -69,6 +69,7 @@ TEST(PrefetchCopies, SeveralAnIterationWhereThereAreFew) {
 TEST(PrefetchCopies, NothingIsAskedForElsewhere) {
   const std::vector<std::pair<const char*, void (*)(Shape&)>> cases = {
       {"runs that are near are a stream", [](Shape& s) { s.row = 200; }},
+      {"the second cache holds no two such panels", [](Shape& s) { s.runs = 9000; }},
       {"a small panel is soon there", [](Shape& s) { s.runs = 16; }},
       {"what is the same for every iteration is there", [](Shape& s) { s.moves = false; }},
       {"loops that store are left alone", [](Shape& s) { s.sums = false; }},

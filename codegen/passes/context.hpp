@@ -58,6 +58,7 @@ LoopList drop_unread(const LoopList& body);
 LoopList whole_lines(const LoopList& body, const Context& context);
 LoopList prefetch_results(const LoopList& body, Context& context);
 LoopList prefetch_rows(const LoopList& body, Context& context);
+LoopList prefetch_tiles(const LoopList& body, Context& context);
 LoopList prefetch_copies(const LoopList& body, Context& context);
 LoopList split_rows(const LoopList& body, const Context& context, const JoinedRows& rows);
 

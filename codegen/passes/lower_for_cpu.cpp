@@ -85,7 +85,7 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   // What is stored in parts that follow each other is stored in vectors.
   body = whole_lines(body, context);
   // The loops that compute in named values only are known.
-  body = prefetch_copies(prefetch_rows(prefetch_results(body, context), context), context);
+  body = prefetch_copies(prefetch_rows(prefetch_results(prefetch_tiles(body, context), context), context), context);
   // Last: subscripts are those of the program's buffers again.
   return split_rows(body, context, rows);
 }

@@ -100,7 +100,7 @@ class Prefetching {
     std::vector<Access> seen;
     for (const Access& a : accesses_of(f.body)) {
       const auto near = [&](const Access& b) { return on_line_of(a, b); };
-      if (!is_panel(a, f, inside) || std::any_of(seen.begin(), seen.end(), near)) continue;
+      if (!is_panel(a, f, inside) || is_asked_for(a.buffer, f.body) || std::any_of(seen.begin(), seen.end(), near)) continue;
       seen.push_back(a);
       std::vector<ExprPtr> later;
       for (const ExprPtr& e : a.subscripts)
@@ -112,6 +112,14 @@ class Prefetching {
     if (f.step == 1 && work >= kWorkALine * static_cast<std::int64_t>(lines.size()))
       loop.body.insert(loop.body.begin(), lines.begin(), lines.end());
     return make_loop(std::move(loop));
+  }
+
+  // By prefetch_tiles.
+  static bool is_asked_for(const std::string& buffer, const LoopList& body) {
+    return std::any_of(body.begin(), body.end(), [&](const LoopPtr& n) {
+      const Prefetch* p = as<Prefetch>(n);
+      return p && p->buffer == buffer;
+    });
   }
 
   // A vector of an array of which an iteration reads at least a line further on, of the caller's kFarRows.

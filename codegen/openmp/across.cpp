@@ -7,6 +7,9 @@
 // Element by element such a copy takes a cycle and more each; the helper turns squares of vectors in registers, a quarter of
 // that. The loops may stand in any order, for nothing is read that is written here; several that follow each other on both
 // sides (channels and taps of a filter) are one.
+//
+// Where the rows are one vector of the target, read from elements that lie apart, the squares are as wide as that vector, and
+// whole lines may go past the caches.
 #include "codegen/openmp/across.hpp"
 
 #include <algorithm>
@@ -30,11 +33,12 @@ const Store* only_store(const LoopList& body) { return body.size() == 1 ? std::g
 
 bool is_plain(const Store& s) {
   const Expr& v = *s.value;
-  if (s.update || s.mask || s.atomic || s.stream || s.lanes > 1 || v.op != Op::kRead || v.pad || v.mask || v.lanes > 1)
+  if (s.update || s.mask || s.atomic || s.lane_stride != 1 || v.op != Op::kRead || v.pad || v.mask || v.lanes != s.lanes ||
+      (s.stream && s.lanes == 1))
     return false;
   bool indices = true;
-  for (const std::vector<ExprPtr>* list : {&s.subscripts, &v.args})
-    for (const ExprPtr& e : *list) indices = indices && e->lanes == 1 && !holds_read(e);
+  for (const ExprPtr& e : s.subscripts) indices = indices && e->lanes == 1 && !holds_read(e);
+  for (const ExprPtr& e : v.args) indices = indices && (e->lanes == 1 || s.lanes > 1) && !holds_read(e);
   return indices && s.buffer != v.name;
 }
 
@@ -54,6 +58,19 @@ std::int64_t step_of(const Linear& place, const std::string& iterator) {
   for (const passes::Term& t : place.terms)
     if (t.atom->op != Op::kIndex && passes::mentions(t.atom, iterator)) return 0;
   return place.coefficient_of(iterator);
+}
+
+// The first lane's subscripts and how many elements lie from one lane to the next; 0: not the same everywhere.
+std::int64_t from_lane_to_lane(const Buffer& buffer, std::vector<ExprPtr>* subscripts) {
+  std::int64_t distance = 0;
+  for (std::size_t d = 0; d < subscripts->size(); ++d) {
+    const LaneForm form = lane_form((*subscripts)[d]);
+    std::int64_t stride = 0;
+    if (!form.affine || !passes::constant_stride(buffer, d, &stride)) return 0;
+    (*subscripts)[d] = form.base;
+    distance += form.step * stride;
+  }
+  return distance;
 }
 
 bool is_short(const ExprPtr& extent, std::int64_t least) { return extent->op == Op::kLiteral && extent->int_value < least; }
@@ -100,16 +117,33 @@ std::int64_t columns_of(const std::vector<const For*>& loops, const For* row, co
   return step;
 }
 
+// The rows are the lanes.
+std::optional<AcrossCopy> vectors_across(const Store& s, std::int64_t apart, const std::vector<const For*>& loops,
+                                         const Linear& target, const Linear& source, const std::vector<ExprPtr>& read) {
+  AcrossCopy copy;
+  copy.from_step = apart;
+  copy.to_step = columns_of(loops, nullptr, target, source, &copy.columns);
+  if (apart < 2 || copy.to_step < s.lanes || is_short(copy.columns, kLeastColumns)) return std::nullopt;
+  copy.rows = idx(s.lanes);
+  copy.store = &s;
+  copy.to = at_start(s.subscripts, loops);
+  copy.from = at_start(read, loops);
+  return copy;
+}
+
 }  // namespace
 
 std::optional<AcrossCopy> across_copy(const For& f, const std::function<const Buffer&(const std::string&)>& buffer_of) {
   const std::vector<const For*> loops = loops_of(f);
-  const Store* s = loops.size() < 2 ? nullptr : only_store(loops.back()->body);
-  if (!s || !is_plain(*s)) return std::nullopt;
+  const Store* s = loops.empty() ? nullptr : only_store(loops.back()->body);
+  if (!s || !is_plain(*s) || (s->lanes == 1 && loops.size() < 2)) return std::nullopt;
   const Buffer &to = buffer_of(s->buffer), &from = buffer_of(s->value->name);
   if (to.dtype != from.dtype || !is_float(to.dtype) || size_bytes(to.dtype) < 4) return std::nullopt;
-  const std::optional<Linear> target = place(to, s->subscripts), source = place(from, s->value->args);
+  std::vector<ExprPtr> read = s->value->args;
+  const std::int64_t apart = s->lanes > 1 ? from_lane_to_lane(from, &read) : 0;
+  const std::optional<Linear> target = place(to, s->subscripts), source = place(from, read);
   if (!target || !source) return std::nullopt;
+  if (s->lanes > 1) return vectors_across(*s, apart, loops, *target, *source, read);
   for (const For* row : loops) {
     AcrossCopy copy;
     copy.from_step = step_of(*source, row->iterator);

@@ -140,10 +140,10 @@ std::string numbers(int count, const std::function<int(int)>& of) {
 }
 
 // Squares of vectors are turned in log2(lanes) stages: each swaps blocks between two rows that lie a block apart.
-std::string copy_across(DType, int lanes) {
+std::string across(const std::string& name, const std::string& store, DType, int lanes) {
   std::string text = R"(
 // Rows to columns: to[c * to_step + r] = from[r * from_step + c].
-$FN void copy_across_$S($E* to, int64_t to_step, const $E* from, int64_t from_step, int64_t rows, int64_t columns) {
+$FN void )" + name + R"(_$S($E* to, int64_t to_step, const $E* from, int64_t from_step, int64_t rows, int64_t columns) {
 )";
   for (int b = lanes / 2; b > 0; b /= 2) {
     const auto low = [&](int l) { return l & b ? lanes + l - b : l; };
@@ -174,18 +174,23 @@ $FN void copy_across_$S($E* to, int64_t to_step, const $E* from, int64_t from_st
     text += whole ? "      if (left >= $L) {\n" : "      } else {\n        const $K mask = first_i32x$L(left);\n";
     for (int i = 0; i < lanes; ++i) {
       const std::string n = std::to_string(i), at = i == 0 ? "q" : "q + " + n + " * to_step";
-      text +=
-          whole ? "        store_$S(" + at + ", x" + n + ");\n" : "        store_masked_$S(" + at + ", x" + n + ", mask);\n";
+      text += whole ? "        " + store + "_$S(" + at + ", x" + n + ");\n"
+                    : "        store_masked_$S(" + at + ", x" + n + ", mask);\n";
     }
   }
-  return text + R"(      }
-    }
-  }
-  for (int64_t c = squares; c < columns; ++c)
+  text += "      }\n    }\n  }\n";
+  if (lanes > 8)
+    return text +
+           "  if (squares < columns) copy_across_$H(to + squares * to_step, to_step, from + squares, from_step, rows, columns - "
+           "squares);\n}\n";
+  return text + R"(  for (int64_t c = squares; c < columns; ++c)
     for (int64_t r = 0; r < rows; ++r) to[c * to_step + r] = from[r * from_step + c];
 }
 )";
 }
+
+std::string copy_across(DType type, int lanes) { return across("copy_across", "store", type, lanes); }
+std::string stream_across(DType type, int lanes) { return across("stream_across", "stream", type, lanes); }
 
 std::string load_masked(DType type, int lanes) { return masked(type, lanes, false); }
 std::string store_masked(DType type, int lanes) { return masked(type, lanes, true); }
@@ -206,6 +211,7 @@ $FN void store_$S($E* p, $T x) { *($S_u*)p = x; }
                                     {"keep", "any", H::kVector, nullptr, keep},
                                     {"free_registers", "any", H::kVector, nullptr, free_registers},
                                     {"copy_across", "float", H::kVector, nullptr, copy_across},
+                                    {"stream_across", "float", H::kVector, nullptr, stream_across},
                                     {"load_strided", "any", H::kVector, R"(
 $FN $T load_strided_$S(const $E* p, int64_t step) { return $T{$EACH(p[@ * step])}; }
 )"},

@@ -132,14 +132,15 @@ class OpenmpPrinter : public CPrinter {
     return nullptr;
   }
 
-  // Between rows and columns: squares of 32-byte vectors are turned in registers.
+  // Between rows and columns: squares are turned in registers, of the store's vectors or of 32-byte ones.
   bool copies_across(const For& f) {
     const std::optional<AcrossCopy> c =
         across_copy(f, [&](const std::string& name) -> const Buffer& { return buffer_of(name); });
     if (!c) return false;
     const Buffer &to = buffer_of(c->store->buffer), &from = buffer_of(c->store->value->name);
     out.comment(f.comment);
-    out.line(call("copy_across", to.dtype, static_cast<int>(32 / size_bytes(to.dtype)),
+    const int lanes = c->store->lanes > 1 ? c->store->lanes : static_cast<int>(32 / size_bytes(to.dtype));
+    out.line(call(c->store->stream ? "stream_across" : "copy_across", to.dtype, lanes,
                   {address(to, c->to), std::to_string(c->to_step), address(from, c->from), std::to_string(c->from_step),
                    index_text(c->rows), index_text(c->columns)}) +
              ";");

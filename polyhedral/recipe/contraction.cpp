@@ -368,9 +368,10 @@ class ContractionPlan {
     promote["memory"] = arg(std::string(turned_ || deep_ ? "l2" : "registers"));
     if (turned_) {
       promote["at"] = arg(block_loop_);
-      planner_.attempt(
-          make_step("promote", promote), "promotion", "array " + array,
-          "computed in blocks of " + std::to_string(turned_->size) + " of " + turned_->loop + ", turned as they are stored");
+      const std::string blocks = "computed in blocks of " + std::to_string(turned_->size) + " of " + turned_->loop;
+      if (planner_.attempt(make_step("promote", promote), "promotion", "array " + array,
+                           blocks + ", turned as they are stored"))
+        turn_store(planner_, std::string(now().copies.back().name), c_, *turned_);
       return;
     }
     if (!a.external && !a.live_out &&
@@ -378,7 +379,7 @@ class ContractionPlan {
       return;
     const char* why = deep_ ? "computed for several tiles of points, stored once" : "computed in a register tile, stored once";
     if (!planner_.attempt(make_step("promote", promote), "promotion", "array " + array, why) || !deep_ || !c_.across) return;
-    order_store(planner_, now().copies.back().name, c_);
+    order_store(planner_, now().copies.back().name, c_.i, c_.j);
   }
 };
 

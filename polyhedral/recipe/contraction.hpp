@@ -106,6 +106,8 @@ struct TurnedResult {
 // Of a choice that is stored across; nullopt: not so.
 std::optional<TurnedResult> turned_result(const Contraction& c, const Statement& s, const Model& model,
                                           const ContractionSize& size, const ContractionTile& tile, std::int64_t cache_bytes);
+// Its store: squares of lanes and the last loop, in vectors as long as a line where the machine has them.
+void turn_store(GroupPlanner& planner, const std::string& copy, const Contraction& c, const TurnedResult& turned);
 // The tile's rate where B is turned for it, if its lines lie along other loops than the lanes.
 double rate_with_turning(double rate, const Contraction& c, const ContractionSize& size);
 
@@ -130,8 +132,8 @@ struct MarkedTile {
 };
 void mark_tile(GroupPlanner& planner, const MarkedTile& marked);
 
-// The store of a tile whose lanes are not C's last loop: lanes and rows innermost.
-void order_store(GroupPlanner& planner, const std::string& copy, const Contraction& c);
+// The store of a tile whose lanes are not C's last loop, `rows`: lanes and rows innermost.
+void order_store(GroupPlanner& planner, const std::string& copy, const std::string& rows, const std::string& lanes);
 
 // Consumers that follow the nest, element by element, share its loops: they run in the register tile.
 void join_consumers(GroupPlanner& planner, int statement);

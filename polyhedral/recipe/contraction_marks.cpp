@@ -103,17 +103,27 @@ class Marks {
 
 }  // namespace
 
-void order_store(GroupPlanner& planner, const std::string& copy, const Contraction& c) {
+void order_store(GroupPlanner& planner, const std::string& copy, const std::string& rows, const std::string& lanes) {
   const int number = planner.schedule().find(copy);
   Names order, tile;
   for (const TreePtr& l : loops_around(planner.schedule().tree, number)) {
     const std::string loop = l->names.at(number);
-    if (statements_of(l).size() == 1) (loop == c.i || loop == c.j ? tile : order).push_back(loop);
+    if (statements_of(l).size() == 1) (loop == rows || loop == lanes ? tile : order).push_back(loop);
   }
   if (tile.size() != 2) return;
-  order.insert(order.end(), {c.j, c.i});
+  order.insert(order.end(), {lanes, rows});
   planner.attempt(make_step("interchange", {{"statement", arg(copy)}, {"order", arg(order)}}), "tile", "copy " + copy,
                   "squares of lanes and rows are turned");
+}
+
+void turn_store(GroupPlanner& planner, const std::string& copy, const Contraction& c, const TurnedResult& turned) {
+  order_store(planner, copy, turned.loop, c.j);
+  const Schedule& now = planner.schedule();
+  const std::int64_t width = planner.options().machine.cpu.vector_bytes /
+                             static_cast<std::int64_t>(size_bytes(now.statement(c.statement).value->type));
+  if (width != turned.size) return;
+  planner.attempt(make_step("vectorize", {{"statement", arg(copy)}, {"loop", arg(turned.loop)}, {"width", arg(width)}}),
+                  "vector", "copy " + copy, "whole lines of what it writes");
 }
 
 void mark_tile(GroupPlanner& planner, const MarkedTile& marked) {

@@ -115,6 +115,15 @@ std::string scheduled_on_two(const Program& p) {
   return planned(p, options);
 }
 
+// On two whose vectors of 64 bytes are done in two halves, so that halves are as fast.
+std::string scheduled_in_halves(const Program& p, int fma_per_cycle = 1) {
+  ScheduleOptions options = wide();
+  options.machine.cpu.cores = 2;
+  options.machine.cpu.fma_per_cycle = fma_per_cycle;
+  options.machine.cpu.caches = {{32 << 10}, {1 << 20}, {32 << 20}};
+  return planned(p, options);
+}
+
 Program product_of(std::int64_t m, std::int64_t n, std::int64_t k, bool transposed = false) {
   const std::string a =
       transposed ? std::to_string(k) + ", " + std::to_string(m) : std::to_string(m) + ", " + std::to_string(k);
@@ -263,6 +272,11 @@ TEST(ScheduleProgram, SmallerResultsAreTurnedInsteadOfOperands) {
   EXPECT_EQ(parts.find("x.tile"), std::string::npos) << parts;
   EXPECT_LT(parts.find("for at in"), parts.find("for bt in")) << parts;
   EXPECT_NE(parts.find("allocate c.tile: f32[24, 16, "), std::string::npos) << parts;
+  // They are stored as lines, squares of them innermost.
+  const std::size_t store = lines.find("c.tile.store");
+  ASSERT_NE(store, std::string::npos) << lines;
+  EXPECT_NE(lines.find("vector(16)", lines.rfind("for a in")), std::string::npos) << lines;
+  EXPECT_GT(lines.rfind("for a in"), lines.rfind("for b in")) << lines;
   // As many rows as pay for turning the operand.
   EXPECT_EQ(scheduled_on_two(einsum_of("adb,cd->cba", "[96, 200, 80]", "[2000, 200]")).find("allocate c.tile: f32[2000"),
             std::string::npos);
@@ -275,9 +289,23 @@ TEST(ScheduleProgram, ShortRowsShareVectors) {
   EXPECT_NE(text.find("for c in 2 * cr..2 * cr + 2 vector(16)"), std::string::npos) << text;
   EXPECT_NE(text.find("allocate c.tile"), std::string::npos) << text;
   EXPECT_LT(text.find("for cr in"), text.find("for br in")) << text;
+  // Also where half vectors would be as fast: their half lines are not.
+  const std::string halves = scheduled_in_halves(einsum_of("bged,cafg->fedcba", "[20, 24, 20, 24]", "[20, 24, 20, 24]"));
+  EXPECT_NE(halves.find("for c in 2 * cr..2 * cr + 2 vector(16)"), std::string::npos) << halves;
   // Whole vectors need no other row.
   const std::string whole = scheduled_on_two(einsum_of("bged,cafg->fedcba", "[20, 24, 20, 24]", "[20, 32, 20, 24]"));
   EXPECT_EQ(whole.find("for c in 2 * cr"), std::string::npos) << whole;
+}
+
+// Results larger than the last cache are stored past it where the sums hide the stores: not where they come too fast for the
+// buffers and memory is not what binds; nor half lines of rows that lie apart.
+TEST(ScheduleProgram, TilesStorePastTheCaches) {
+  const auto streams = [](const std::string& text) { return text.find("stream") != std::string::npos; };
+  EXPECT_TRUE(streams(scheduled_in_halves(product_of(4096, 4096, 512))));
+  EXPECT_FALSE(streams(scheduled_in_halves(product_of(512, 512, 256))));
+  EXPECT_TRUE(streams(scheduled_in_halves(einsum_of("aebd,ce->dcba", "[96, 96, 84, 96]", "[24, 96]"))));
+  EXPECT_FALSE(streams(scheduled_in_halves(einsum_of("adb,cd->cba", "[384, 384, 384]", "[24, 384]"))));  // 14 MB
+  EXPECT_FALSE(streams(scheduled_in_halves(einsum_of("bged,cafg->fedcba", "[21, 24, 20, 24]", "[21, 24, 21, 24]"))));
 }
 
 // A sum over two loops: the one along A's lines is innermost, blocks of both are met by all tiles while they are near.

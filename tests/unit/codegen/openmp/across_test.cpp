@@ -66,6 +66,43 @@ TEST(CopiesAcross, TakesLoopsThatFollowEachOtherTogether) {
   EXPECT_THAT(source_of(nest(2)), Not(HasSubstr("copy_across")));  // a gap between the channels
 }
 
+// The same with the rows as the lanes of one vector of the target, stored past the caches or not.
+LoopProgram turned_vectors(DType type, int lanes, std::int64_t columns, bool stream) {
+  Expr iota;
+  iota.op = Op::kIota;
+  iota.type = DType::kI64;
+  iota.lanes = lanes;
+  iota.args = {idx(0)};
+  Expr rows = *read("a", type, {std::make_shared<const Expr>(iota), index("k")});
+  rows.lanes = lanes;
+  Store s = std::get<Store>(store("t", {index("k"), idx(0)}, std::make_shared<const Expr>(rows), lanes)->node);
+  s.stream = stream;
+  return program("turned",
+                 {buffer("a", type, {idx(lanes), idx(columns + 3)}, BufferRole::kInput),
+                  buffer("t", type, {idx(columns), idx(32)}, BufferRole::kOutput)},
+                 {loop("k", idx(0), idx(columns), {make_loop(s)})});
+}
+
+TEST(CopiesAcross, VectorsOfTheTargetAreSquaresAsWide) {
+  EXPECT_THAT(source_of(turned_vectors(DType::kF32, 16, 96, false)), HasSubstr("copy_across_f32x16(t, 32, a, 99, 16, 96);"));
+  EXPECT_THAT(source_of(turned_vectors(DType::kF32, 16, 96, true)), HasSubstr("stream_across_f32x16(t, 32, a, 99, 16, 96);"));
+  EXPECT_THAT(source_of(turned_vectors(DType::kF64, 8, 96, true)), HasSubstr("stream_across_f64x8(t, 32, a, 99, 8, 96);"));
+  EXPECT_THAT(source_of(turned_vectors(DType::kF32, 16, 4, true)), Not(HasSubstr("_across")));  // mostly empty squares
+  for (const std::string& compiler : compilers())
+    for (const char* march : {"x86-64", "x86-64-v3"})
+      for (const auto& [type, lanes] : {std::pair<DType, int>{DType::kF32, 16}, {DType::kF64, 8}})
+        for (const std::int64_t columns : {8, 16, 24, 35}) {
+          std::vector<double> values;
+          for (int v = 0; v < lanes * (columns + 3); ++v) values.push_back(v + 1);
+          HostTensors t = {{"a", tensor(type, {lanes, columns + 3}, values)}, {"t", tensor(type, {columns, 32}, {-1})}};
+          run(turned_vectors(type, lanes, columns, true), compiler, &t, {}, {}, march);
+          for (std::int64_t k = 0; k < columns; ++k)
+            for (std::int64_t i = 0; i < 32; ++i)
+              ASSERT_EQ(t["t"].get(k * 32 + i), i < lanes ? t["a"].get(i * (columns + 3) + k) : -1)
+                  << compiler << march << to_text(type) << columns << " at " << k << ", " << i;
+        }
+}
+
 TEST(CopiesAcross, LeaveOtherLoopsAlone) {
   EXPECT_THAT(source_of(turned(DType::kF32, 3, 100, true)), Not(HasSubstr("copy_across")));  // mostly empty squares
   EXPECT_THAT(source_of(turned(DType::kI32, 14, 100, true)), Not(HasSubstr("copy_across")));

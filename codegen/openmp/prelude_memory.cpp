@@ -139,46 +139,72 @@ std::string numbers(int count, const std::function<int(int)>& of) {
   return text;
 }
 
-// Squares of vectors are turned in log2(lanes) stages: each swaps blocks between two rows that lie a block apart.
-std::string across(const std::string& name, const std::string& store, DType, int lanes) {
+// Squares of vectors are turned in log2(lanes) stages: each swaps blocks between two rows that lie a block apart. The last two
+// of 4-byte elements stay within 16 bytes: single elements of two rows in turns, then pairs, are one cheap instruction each,
+// where swaps of single elements take a table (Zen 4: 3 % of a layer whose filters are turned); columns 1 and 2 of four change
+// places.
+std::vector<int> turning_stages(int lanes) {
+  std::vector<int> stages;
+  for (int b = lanes / 2; b > 0; b /= 2) stages.push_back(b);
+  if (lanes >= 8) std::swap(stages[stages.size() - 1], stages[stages.size() - 2]);
+  return stages;
+}
+
+std::string turning_stage(int lanes, int b) {
+  const bool in_turns = lanes >= 8 && b == 1;
+  const auto low = [&](int l) { return in_turns ? l / 4 * 4 + l % 4 / 2 + l % 2 * lanes : l & b ? lanes + l - b : l; };
+  const auto high = [&](int l) { return in_turns ? low(l) + 2 : l & b ? lanes + l : l + b; };
+  return (in_turns ? "  const auto turn" : "  const auto swap") + std::to_string(b) +
+         " = []($T& a, $T& b) {\n    const $T low = __builtin_shufflevector(a, b, " + numbers(lanes, low) +
+         ");\n    b = __builtin_shufflevector(a, b, " + numbers(lanes, high) + ");\n    a = low;\n  };\n";
+}
+
+std::string turned_columns(const std::string& store, int lanes) {
+  std::string text;
+  for (const bool whole : {true, false}) {
+    text += whole ? "        if (left >= $L) {\n" : "        } else {\n          const $K mask = first_i32x$L(left);\n";
+    for (int i = 0; i < lanes; ++i) {
+      const int column = lanes >= 8 ? i / 4 * 4 + i % 2 * 2 + i % 4 / 2 : i;
+      const std::string n = std::to_string(column), at = i == 0 ? "q" : "q + " + std::to_string(i) + " * to_step";
+      text += whole ? "          " + store + "_$S(" + at + ", x" + n + ");\n"
+                    : "          store_masked_$S(" + at + ", x" + n + ", mask);\n";
+    }
+  }
+  return text + "        }\n";
+}
+
+// Lines of both sides are done with after four squares: rows a multiple of the first cache's ways apart would push a line out
+// before its second half, and half a line of a result that lies in memory waits for the other.
+std::string across(const std::string& name, const std::string& store, int lanes) {
   std::string text = R"(
 // Rows to columns: to[c * to_step + r] = from[r * from_step + c].
 $FN void )" + name + R"(_$S($E* to, int64_t to_step, const $E* from, int64_t from_step, int64_t rows, int64_t columns) {
 )";
-  for (int b = lanes / 2; b > 0; b /= 2) {
-    const auto low = [&](int l) { return l & b ? lanes + l - b : l; };
-    const auto high = [&](int l) { return l & b ? lanes + l : l + b; };
-    text += "  const auto swap" + std::to_string(b) +
-            " = []($T& a, $T& b) {\n    const $T low = __builtin_shufflevector(a, b, " + numbers(lanes, low) +
-            ");\n    b = __builtin_shufflevector(a, b, " + numbers(lanes, high) + ");\n    a = low;\n  };\n";
-  }
+  const std::vector<int> stages = turning_stages(lanes);
+  for (const int b : stages) text += turning_stage(lanes, b);
   text += R"(  const int64_t squares = columns / $L * $L;
-  for (int64_t c = 0; c < squares; c += $L) {
-    for (int64_t r = 0; r < rows; r += $L) {
-      const int64_t left = rows - r;
-      const $E* p = from + r * from_step + c;
-      $E* q = to + c * to_step + r;
-      $T )";
+  for (int64_t line = 0; line < squares; line += 2 * $L)
+    for (int64_t row = 0; row < rows; row += 2 * $L)
+      for (int64_t c = line; c < squares && c < line + 2 * $L; c += $L)
+      for (int64_t r = row; r < rows && r < row + 2 * $L; r += $L) {
+        const int64_t left = rows - r;
+        const $E* p = from + r * from_step + c;
+        $E* q = to + c * to_step + r;
+        $T )";
   for (int i = 0; i < lanes; ++i) {
     const std::string n = std::to_string(i);
     text += "x" + n + " = " + (i == 0 ? "load_$S(p)" : n + " < left ? load_$S(p + " + n + " * from_step) : $T{}") +
             (i + 1 < lanes ? ", " : ";\n");
   }
-  for (int b = lanes / 2; b > 0; b /= 2) {
-    text += "     ";
+  for (const int b : stages) {
+    text += "       ";
     for (int i = 0; i < lanes; ++i)
-      if (!(i & b)) text += " swap" + std::to_string(b) + "(x" + std::to_string(i) + ", x" + std::to_string(i + b) + ");";
+      if (!(i & b))
+        text += (lanes >= 8 && b == 1 ? " turn" : " swap") + std::to_string(b) + "(x" + std::to_string(i) + ", x" +
+                std::to_string(i + b) + ");";
     text += "\n";
   }
-  for (const bool whole : {true, false}) {
-    text += whole ? "      if (left >= $L) {\n" : "      } else {\n        const $K mask = first_i32x$L(left);\n";
-    for (int i = 0; i < lanes; ++i) {
-      const std::string n = std::to_string(i), at = i == 0 ? "q" : "q + " + n + " * to_step";
-      text += whole ? "        " + store + "_$S(" + at + ", x" + n + ");\n"
-                    : "        store_masked_$S(" + at + ", x" + n + ", mask);\n";
-    }
-  }
-  text += "      }\n    }\n  }\n";
+  text += turned_columns(store, lanes) + "      }\n";
   if (lanes > 8)
     return text +
            "  if (squares < columns) copy_across_$H(to + squares * to_step, to_step, from + squares, from_step, rows, columns - "
@@ -189,8 +215,8 @@ $FN void )" + name + R"(_$S($E* to, int64_t to_step, const $E* from, int64_t fro
 )";
 }
 
-std::string copy_across(DType type, int lanes) { return across("copy_across", "store", type, lanes); }
-std::string stream_across(DType type, int lanes) { return across("stream_across", "stream", type, lanes); }
+std::string copy_across(DType, int lanes) { return across("copy_across", "store", lanes); }
+std::string stream_across(DType, int lanes) { return across("stream_across", "stream", lanes); }
 
 std::string load_masked(DType type, int lanes) { return masked(type, lanes, false); }
 std::string store_masked(DType type, int lanes) { return masked(type, lanes, true); }

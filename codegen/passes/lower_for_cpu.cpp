@@ -2,6 +2,7 @@
 #include "codegen/passes/atomics.hpp"
 #include "codegen/passes/context.hpp"
 #include "codegen/passes/passes.hpp"
+#include "codegen/passes/zeros.hpp"
 
 namespace facet {
 
@@ -59,6 +60,8 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   // Index arithmetic is linear forms; guards and bounds that cannot matter are
   // gone. Later tests rely on it.
   body = simplify(body, context);
+  // What copies have zeros around them is asked while they are loops of single elements.
+  const std::vector<ZeroBorder> borders = zero_borders(body, context);
   // A vector loop directly inside another is one with it.
   body = simplify(join_lanes(body, context, &rows), context);
   // Padded copies have their zeros apart.
@@ -86,6 +89,8 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   body = whole_lines(body, context);
   // The loops that compute in named values only are known.
   body = prefetch_copies(prefetch_rows(prefetch_results(prefetch_tiles(body, context), context), context), context);
+  // Those loops have constant bounds no longer.
+  body = skip_zeros(body, borders, context);
   // Last: subscripts are those of the program's buffers again.
   return split_rows(body, context, rows);
 }

@@ -13,7 +13,6 @@
 // block of k, and where every thread has panels of its own they are packed just before use.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "polyhedral/recipe/contraction.hpp"
 
@@ -36,9 +35,6 @@ Names without(Names list, const std::string& name) {
   std::erase(list, name);
   return list;
 }
-
-// The share of time that `threads` work when `trips` equal iterations are dealt out.
-double balance(double trips, int threads) { return trips / (std::ceil(trips / threads) * threads); }
 
 class ContractionPlan {
  public:
@@ -182,21 +178,19 @@ class ContractionPlan {
     Names rest;
     for (const ExprPtr& e : now().statement(statement_).subscripts)
       if (e->op == Op::kIndex && e->name != c_.i && e->name != c_.j && e->name != joined_->loop) rest.push_back(e->name);
-    const std::string outer = best_outer(rest);
-    if (!outer.empty()) rest = Names{outer} + without(rest, outer);
+    if (const std::string outer = best_outer(rest); !outer.empty()) rest = Names{outer} + without(rest, outer);
     order_ = rest + Names{joined_->loop + "r", c_.i + "r"};
     block_text_ += ", vectors over " + std::to_string(joined_->count) + " of " + joined_->loop;
   }
 
-  // The loops of the register tile: of its rows, then of its lanes.
-  Names tile_loops() const { return joined_ ? Names{c_.i, joined_->loop, c_.j} : Names{c_.i, c_.j}; }
+  Names tile_loops() const { return joined_ ? Names{c_.i, joined_->loop, c_.j} : Names{c_.i, c_.j}; }  // rows, then lanes
 
   // The loop for the threads comes first: in a plain nest blocks of i or j, else an outer loop of the larger side.
   void choose_order() {
     const std::string line = line_loop(c_);
     if (!line.empty() && !size_.prepared && bytes_of_lines() <= 0.75 * static_cast<double>(second_cache_bytes(cpu())))
       return order_by_lines(line);
-    const bool rows = size_.m >= size_.n;
+    const bool rows = size_.m >= size_.n && !share_filters();
     const Names m_rest = without(c_.m, c_.i), n_rest = without(c_.n, c_.j);
     std::string first = rows ? best_outer(m_rest) : best_outer(n_rest);
     if (first.empty()) first = best_outer(c_.batch);
@@ -210,14 +204,23 @@ class ContractionPlan {
       cut(c_.i, walk_.rows);
       blocks = {c_.i + "t"};
     }
-    if (first == c_.j + "t" && computed_here_ && blocks.empty() &&
-        !walks_dimension(*c_.a, c_.i)) {  // one panel for all windows
+    if (first == c_.j + "t" && computed_here_ && blocks.empty() && !walks_dimension(*c_.a, c_.i)) {
+      const double once = static_cast<double>(planner_.threads() * walk_.thread_block);  // windows, copied by each thread
+      patch_loop_ = planner_.threads() > 1 && extent(c_.j) <= once ? first : "";
       return order_windows(Names{first} + c_.batch + n_rest + Names{c_.j + "r"}, m_rest + Names{c_.i + "r"}, size_.m);
     }
     const Names outer = without(c_.batch + (rows ? m_rest + blocks + n_rest : n_rest + m_rest + blocks), first);
     const Names tiles = walk_.along_rows ? Names{c_.i + "r", c_.j + "r"} : Names{c_.j + "r", c_.i + "r"};
     order_ = Names{first} + outer + tiles;
     gather_panels();
+  }
+
+  // Windows whose filters are shared out, in blocks of the reduction that all points meet.
+  bool share_filters() {
+    const std::int64_t block = filters_of_thread(c_, size_, tile_, planner_.model(), planner_.threads());
+    const std::optional<DepthBlocks> deep = block > 0 && computed_here_ ? deep_for(c_, tile_, size_.m) : std::nullopt;
+    if (deep && deep->size > 0) walk_ = {.columns = true, .thread_block = block};
+    return deep && deep->size > 0;
   }
 
   // Panels that are packed one by one as they are reached: several at once where rows of B lie pages apart.

@@ -60,6 +60,10 @@ struct Patches {
 std::optional<Patches> patches_of(const Contraction& c, const Statement& s, const Model& model, const std::string& first,
                                   double bytes, int threads);
 
+// How many filters are a thread's, which then copies all windows for itself; 0: points are shared out instead.
+std::int64_t filters_of_thread(const Contraction& c, const ContractionSize& size, const ContractionTile& tile,
+                               const Model& model, int threads);
+
 // Blocks of the reduction's loop `loop` that all points of a panel of filters meet in turn; inside them it runs in `order`.
 struct DepthBlocks {
   std::string loop;
@@ -202,6 +206,9 @@ bool refetches_rows(const CpuMachine& cpu, std::int64_t element_bytes, const Con
 // Full tiles in a nest of their own, where the reduction makes a triangle with the tile's sides: the statement of that nest,
 // which is the contraction from then on.
 int cut_triangle(GroupPlanner& planner, int statement, const Contraction& c, const ContractionTile& tile);
+
+// The share of time that `threads` work when `trips` equal iterations are dealt out.
+double balance(double trips, int threads);
 
 // The size of blocks of a loop of `extent`, a multiple of `unit` and about `most`, that the threads share out best.
 std::int64_t shared_block(double extent, std::int64_t most, std::int64_t unit, int threads);

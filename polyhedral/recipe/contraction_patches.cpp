@@ -6,6 +6,11 @@
 //
 // The windows of neighbouring points overlap, so panels of them would hold elements several times; a block of rows holds each
 // once, with the rows at its border twice. One panel of filters serves all rows of a block before the next one comes.
+//
+// Where the filters are the larger operand and their panels are shared out evenly, each thread takes its own filters instead,
+// and copies all windows for itself: what one thread packs for another comes out of that one's cache (28^2 128 -> 128 3 x 3 on
+// two Zen 4 cores: 1.093 ms in rows, 1.017 in filters; 14^2 256 -> 256 with the windows packed on all threads 1.03, on
+// each 1.00).
 #include <algorithm>
 #include <cmath>
 
@@ -45,6 +50,14 @@ double extent_of(const Contraction& c, const Statement& s, const Model& model, c
 }
 
 }  // namespace
+
+std::int64_t filters_of_thread(const Contraction& c, const ContractionSize& size, const ContractionTile& tile,
+                               const Model& model, int threads) {
+  const double panels = std::ceil(size.j / static_cast<double>(tile.nr));
+  const bool larger = model.array_bytes(c.a->name) <= model.array_bytes(c.b->name);
+  if (threads < 2 || size.prepared || walks_dimension(*c.a, c.i) || !larger || balance(panels, threads) < 0.9) return 0;
+  return static_cast<std::int64_t>(std::ceil(panels / threads)) * tile.nr;
+}
 
 std::optional<Patches> patches_of(const Contraction& c, const Statement& s, const Model& model, const std::string& first,
                                   double bytes, int threads) {

@@ -279,6 +279,8 @@ bool few_row_tiles(const ContractionSize& size, const ContractionTile& tile) {
   return size.m <= kFewTiles * static_cast<double>(tile.mr);
 }
 
+double balance(double trips, int threads) { return trips / (std::ceil(trips / threads) * threads); }
+
 std::int64_t shared_block(double extent, std::int64_t most, std::int64_t unit, int threads) {
   const double units = std::ceil(extent / static_cast<double>(unit));
   const double largest = std::max(1.0, std::min(units, static_cast<double>(most / unit)));

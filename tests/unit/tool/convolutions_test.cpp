@@ -135,6 +135,23 @@ TEST_F(Convolutions, TilesOfWideVectors) {
   tile({"[1, 32, 16, 16, 16]", "[32, 32, 3, 3, 3]", R"("pads": [1, 1, 1, 1, 1, 1])"}, "16 x 16");
 }
 
+// On two threads the larger operand is shared out: filters, whose windows each thread then copies for itself, or rows of
+// points. Filters that are there before any run are nobody's copy, and with an odd number of panels one thread would wait.
+TEST_F(Convolutions, ThreadsShareOutTheLargerOperand) {
+  const auto text = [&](const char* x, const char* w) {
+    write("c.json", program({x, w, R"("pads": [1, 1, 1, 1])"}));
+    return facet("explain c.json --machine two.json --threads 2").out;
+  };
+  std::string two = kWide;
+  write("two.json", two.replace(two.find("262144"), 6, "1048576"));
+  const std::string filters = text("[1, 128, 28, 28]", "[128, 128, 3, 3]");
+  EXPECT_NE(filters.find("m in blocks of 64"), std::string::npos) << filters;
+  EXPECT_NE(filters.find("array x: laid out with its padding and room for whole tiles, block by block"), std::string::npos);
+  EXPECT_NE(filters.find("loop mt of y"), std::string::npos) << filters;
+  EXPECT_NE(text("[1, 64, 28, 28]", "[64, 64, 3, 3]").find("p in blocks of 14"), std::string::npos) << "larger windows";
+  EXPECT_NE(text("[1, 128, 28, 28]", "[160, 128, 3, 3]").find("p in blocks of 14"), std::string::npos) << "five panels";
+}
+
 // Masks are operations beside the multiply-adds: on cores that start one a cycle, all rows whose borders are known at once.
 TEST_F(Convolutions, DepthwiseRowsAreAllTogetherWhereMasksCost) {
   write("wide.json", kWide);

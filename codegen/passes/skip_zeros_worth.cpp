@@ -13,11 +13,11 @@ namespace facet::passes {
 
 namespace {
 
-constexpr double kUnknownLength = 16;     // of a loop whose bounds are symbols
-constexpr int kMostPoints = 4096;         // that are looked at
-constexpr double kNear = 1.25;            // rates that differ less are alike
-constexpr double kGainOverCost = 2;       // scans run at about half the rate of sums: their loads miss the first level
-constexpr double kLeastShare = 1. / 256;  // below, the tests themselves take as much
+constexpr double kUnknownLength = 16;  // of a loop whose bounds are symbols
+constexpr int kMostPoints = 4096;      // that are looked at
+constexpr double kNear = 1.25;         // rates that differ less are alike
+constexpr double kGainOverCost = 2;    // scans run at about half the rate of sums: their loads miss the first level
+constexpr double kLeastShare = 0.02;  // the tests take as much (Zen 4: 1.5 % of 7 x 7 stride 2 gain nothing, 2.4 % of 56^2 1 %)
 
 double length_of(const For& f) {
   double longest = 0;

@@ -103,6 +103,7 @@ class Borders {
   }
 };
 
+// The read behind names and splats.
 const Expr* resolved(const ExprPtr& e, const TermScope& scope) {
   const Expr* at = e.get();
   for (int step = 0; step < 4; ++step) {
@@ -112,7 +113,7 @@ const Expr* resolved(const ExprPtr& e, const TermScope& scope) {
       at = scope.lets.at(at->name).get();
     }
   }
-  return at->op == Op::kRead && !at->mask && !at->pad ? at : nullptr;
+  return at->op == Op::kRead && !at->pad ? at : nullptr;
 }
 
 std::vector<BorderTest> tests_of(const Expr& read, const TermScope& scope, const std::vector<ZeroBorder>& borders) {
@@ -161,7 +162,7 @@ bool term_of(const LoopPtr& node, const TermScope& scope, const std::vector<Zero
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const Expr* read = resolved(factors[i], scope);
     const Expr* other = resolved(factors[1 - i], scope);
-    if (!read || !other || !(is_float(v.type) || is_integer(v.type))) continue;
+    if (!read || !other || other->mask || !(is_float(v.type) || is_integer(v.type))) continue;
     *term = {s->name, std::make_shared<const Expr>(*other), tests_of(*read, scope, borders), scope.path};
     if (!term->tests.empty()) return true;
   }

@@ -21,6 +21,21 @@ Repair repair_of(const Schedule& original, const std::vector<Step>& steps, const
   return find_repair(*before.schedule, {refused, steps.end()}, *refusal.violation, budget.part(0.5));
 }
 
+std::string pointer_of(const Step& step, const std::string& group_pointer, int number) {
+  return step.place.pointer.empty() ? group_pointer + "/steps/" + std::to_string(number) : step.place.pointer;
+}
+
+// The repair's part of the report.
+void describe_repair(Repair repair, const std::string& group_pointer, const std::vector<Step>& steps, int refused,
+                     LegalReport* report) {
+  report->repair = std::move(repair.insert);
+  report->instead = std::move(repair.instead);
+  if (!repair.still) return;
+  const int later = refused + repair.still->step;
+  report->leaves = pointer_of(steps[static_cast<std::size_t>(later)], group_pointer, later);
+  report->leaves_why = repair.still->diagnostic.message;
+}
+
 // The rewrite that a complaint is about.
 int rewrite_of(const Diagnostic& d, const std::vector<Step>& rewrites) {
   for (std::size_t i = 0; i < rewrites.size(); ++i) {
@@ -54,12 +69,11 @@ Result<Done> judge(const VariantCase& c, const ReaderIndex& readers, const Varia
     if (!outcome.refusal) continue;
     const Diagnostic& d = outcome.refusal->diagnostic;
     if (failure_of(d.code) == Failure::kInput || failure_of(d.code) == Failure::kInternal) return d;
-    describe_refusal(*outcome.refusal, pointer + "/groups/" + std::to_string(g - added), steps, report);
+    const std::string group_pointer = pointer + "/groups/" + std::to_string(g - added);
+    describe_refusal(*outcome.refusal, group_pointer, steps, report);
     if (options.replay && outcome.refusal->violation) report->replay = make_replay(*schedule, *outcome.refusal, budget);
     if (!options.repair) continue;
-    Repair repair = repair_of(*schedule, steps, *outcome.refusal, budget);
-    report->repair = std::move(repair.insert);
-    report->instead = std::move(repair.instead);
+    describe_repair(repair_of(*schedule, steps, *outcome.refusal, budget), group_pointer, steps, outcome.refusal->step, report);
   }
   return Done{};
 }
@@ -72,7 +86,7 @@ void describe_refusal(const StepRefusal& refusal, const std::string& group_point
   report->legal = false;
   const Step& step = steps[static_cast<std::size_t>(refusal.step)];
   report->verb = step.verb;
-  report->step = step.place.pointer.empty() ? group_pointer + "/steps/" + std::to_string(refusal.step) : step.place.pointer;
+  report->step = pointer_of(step, group_pointer, refusal.step);
   report->message = to_text(d);
   report->refusal = d;
   report->reason = refusal.violation ? "dependence" : "precondition";

@@ -140,6 +140,9 @@ struct LegalReport {
   std::optional<Replay> replay;  // with ScheduleOptions::replay and a violation
   std::vector<Step> repair;      // steps to insert before the refused one
   std::optional<Step> instead;   // with or without these, a step to take instead of it; with neither no repair was found
+  // Not empty: the repair makes the refused step legal, and the step with this JSON pointer is refused then, for this reason.
+  // Empty: it makes the whole group legal.
+  std::string leaves, leaves_why;
 };
 // An error is a wrong recipe (exit 2); an illegal or refused step is a report with legal = false.
 Result<LegalReport> check_recipe(const Program& program, const Recipe& recipe, const ScheduleOptions& options);

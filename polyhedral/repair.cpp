@@ -3,17 +3,20 @@
 // A violated pair (source, sink) can be mended in few ways, tried from the smallest change to the largest:
 //
 //     reduction    a parallel loop that carries a reduction gets copies for its pieces, or atomic updates
-//     shift        the sink's nest is delayed by what it is early, read off the distance between the two, in one loop or
-//     several distribute   source or sink leaves the loop that carries the pair privatise    an array that only passes values
-//     within an iteration is contracted at the loop: every iteration has its own;
-//                  then all such arrays at once, with and without `reduction`
+//     shift        the sink's nest is delayed by what it is early, read off the distance, in one loop or in several
+//     distribute   source or sink leaves the loop that carries the pair
+//     privatise    an array that only passes values within an iteration is contracted at the loop: every iteration
+//                  has its own; then all such arrays at once, with and without `reduction`
 //     skew         one loop gets a small multiple of another; then several inner loops get one of the outermost
-//     skew, shift  loops of the source's nest and the sink's get the same multiple of a loop around both, and the sink is
-//     delayed reverse      a loop runs backwards
+//     wavefront    a concurrent loop goes inside the next one, which gets a multiple of it
+//     skew, shift  loops of both nests get the same multiple of a loop around both, and the sink is delayed
+//     reverse      a loop runs backwards
 //
 // Every candidate is applied to the schedule at hand, then the refused step and all steps after it: legality judges each, so a
-// repair is never a guess. At most some hundred candidates, under the caller's budget. Source of the idea: Kelly and Pugh,
-// Finding legal reordering transformations using mappings, LCPC 1994.
+// repair is never a guess. Where none serves all steps, the answer is the candidate after which most of them are legal, the
+// refused one at least, together with what refuses the next: pasted, it moves the recipe on to the next question. At most some
+// hundred candidates, under the caller's budget. Source of the idea: Kelly and Pugh, Finding legal reordering transformations
+// using mappings, LCPC 1994.
 #include "polyhedral/repair.hpp"
 
 #include <algorithm>
@@ -41,25 +44,34 @@ class RepairSearch {
 
   Repair run() {
     if (source_ < 0 || sink_ < 0) return {};
-    for (const auto generate :
-         {&RepairSearch::reductions, &RepairSearch::shifts, &RepairSearch::distributions, &RepairSearch::privatisations,
-          &RepairSearch::skews, &RepairSearch::common_skews, &RepairSearch::skewed_shifts, &RepairSearch::reversals}) {
+    for (const auto generate : {&RepairSearch::reductions, &RepairSearch::shifts, &RepairSearch::distributions,
+                                &RepairSearch::privatisations, &RepairSearch::skews, &RepairSearch::common_skews,
+                                &RepairSearch::wavefronts, &RepairSearch::skewed_shifts, &RepairSearch::reversals}) {
       std::vector<Candidate> candidates;
       const Result<Done> ran = guarded("repair", budget_, [&] { candidates = (this->*generate)(); });
-      if (!ran) return {};
+      if (!ran) return partial_;
       for (const Candidate& c : candidates)
         if (mends(c)) return c;
     }
-    return {};
+    return partial_;
   }
 
  private:
-  bool mends(const Candidate& candidate) const {
+  // Does it make all steps legal? Of those that serve the refused step only, the first that goes furthest is kept.
+  bool mends(const Candidate& candidate) {
     if (budget_.expired()) return false;
     std::vector<Step> all = candidate.insert;
     all.insert(all.end(), steps_.begin(), steps_.end());
     if (candidate.instead) all[candidate.insert.size()] = *candidate.instead;
-    return apply_steps(before_, all, budget_).schedule.has_value();
+    StepOutcome outcome = apply_steps(before_, all, budget_);
+    if (!outcome.refusal) return true;
+    const Code code = outcome.refusal->diagnostic.code;
+    if (code == Code::kBudgetExhausted || failure_of(code) == Failure::kInternal) return false;
+    outcome.refusal->step -= static_cast<int>(candidate.insert.size());
+    if (outcome.refusal->step <= (partial_.still ? partial_.still->step : 0)) return false;
+    partial_ = candidate;
+    partial_.still = std::move(outcome.refusal);
+    return false;
   }
 
   std::vector<std::string> loops_of(int statement) const {
@@ -207,6 +219,18 @@ class RepairSearch {
     return list;
   }
 
+  // Iterations of the concurrent loop that need each other, in a front after another: the loop inside carries what it carried.
+  std::vector<Candidate> wavefronts() {
+    std::vector<Candidate> list;
+    const TreePtr loop = find_loop(before_.tree, sink_, violation_.loop);
+    if (violation_.question != "parallel" || !loop || loop->children[0]->kind != Tree::Kind::kLoop) return list;
+    const std::string outer = loop->names.at(sink_), inner = loop->children[0]->names.at(sink_);
+    const Step exchanged = make_step("interchange", {{"statement", arg(before_.statement(sink_).name)},
+                                                     {"order", Argument{ArgumentList{arg(inner), arg(outer)}}}});
+    for (const std::int64_t factor : {1, 2, 3}) list.push_back({{skew(sink_, inner, outer, factor), exchanged}, {}});
+    return list;
+  }
+
   // Nests in one loop over time that are fused and tiled with it: each gets the skew of time, and the later one its delay.
   std::vector<Candidate> skewed_shifts() {
     std::vector<Candidate> list;
@@ -241,6 +265,7 @@ class RepairSearch {
   const Violation& violation_;
   const Budget& budget_;
   int source_, sink_;
+  Repair partial_;  // the best so far that leaves a later step refused
 };
 
 }  // namespace

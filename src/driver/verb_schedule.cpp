@@ -129,6 +129,32 @@ Result<LegalReport> judgement(const Context& c, const Options& options, const Sc
   return refused_by(d);
 }
 
+// The steps to paste, as text and in the document: `repair` and `instead` make the whole group legal; `step_repair` only the
+// refused step, and says which later one is refused then.
+Result<std::string> tell_repair(const LegalReport& report, JsonValue* json) {
+  const Result<JsonValue> steps = steps_json(report.repair);
+  if (!steps) return steps.errors();
+  const Result<JsonValue> other = steps_json(report.instead ? std::vector<Step>{*report.instead} : std::vector<Step>{});
+  if (!other) return other.errors();
+  const JsonValue insert = report.repair.empty() ? JsonValue::null() : *steps;
+  const JsonValue instead = report.instead ? other->items[0] : JsonValue::null();
+  const bool whole = report.leaves.empty();
+  json->add("repair", whole ? insert : JsonValue::null()).add("instead", whole ? instead : JsonValue::null());
+  JsonValue partial = JsonValue::object();
+  partial.add("insert", insert).add("instead", instead);
+  JsonValue leaves = JsonValue::object();
+  leaves.add("step", JsonValue::of(report.leaves)).add("message", JsonValue::of(report.leaves_why));
+  partial.add("leaves", std::move(leaves));
+  json->add("step_repair", whole ? JsonValue::null() : std::move(partial));
+  const std::string label = whole ? "  repair" : "  repair of this step";
+  std::string text;
+  if (!report.repair.empty()) text += label + ": insert before it " + write_json_compact(*steps) + "\n";
+  if (report.instead) text += label + ": take instead of it " + write_json_compact(instead) + "\n";
+  if (!whole)
+    text += "  it makes this step legal; a later one is still refused: " + report.leaves + ": " + report.leaves_why + "\n";
+  return text;
+}
+
 }  // namespace
 
 Result<Outcome> verb_schedule(const Options& options) {
@@ -173,10 +199,6 @@ Result<Outcome> verb_legal(const Options& options) {
   judged.replay = options.replay;
   const Result<LegalReport> report = judgement(*c, options, judged);
   if (!report) return report.errors();
-  const Result<JsonValue> repair = steps_json(report->repair);
-  if (!repair) return repair.errors();
-  const Result<JsonValue> instead = steps_json(report->instead ? std::vector<Step>{*report->instead} : std::vector<Step>{});
-  if (!instead) return instead.errors();
   Outcome outcome;
   outcome.status = report->legal ? 0 : 1;
   outcome.json.add("legal", JsonValue::of(report->legal));
@@ -184,15 +206,14 @@ Result<Outcome> verb_legal(const Options& options) {
   outcome.json.add("step", legal ? JsonValue::null() : JsonValue::of(report->step));
   outcome.json.add("reason", legal ? JsonValue::null() : JsonValue::of(report->reason));
   outcome.json.add("violation", violation_json(*report));
-  outcome.json.add("repair", report->repair.empty() ? JsonValue::null() : *repair);
-  outcome.json.add("instead", report->instead ? instead->items[0] : JsonValue::null());
+  const Result<std::string> repair = tell_repair(*report, &outcome.json);
+  if (!repair) return repair.errors();
   if (!legal) outcome.json.add("message", JsonValue::of(report->message));
   outcome.text = legal ? "legal\n" : "illegal: " + report->message + "\n";
   if (!report->step.empty())
     outcome.text += "  step " + report->step + (report->verb.empty() ? "" : " (" + report->verb + ")") + "\n";
   if (!report->violation_text.empty()) outcome.text += "  violated: " + report->violation_text + "\n" + places_text(*report);
-  if (!report->repair.empty()) outcome.text += "  repair: insert before it " + write_json_compact(*repair) + "\n";
-  if (report->instead) outcome.text += "  repair: take instead of it " + write_json_compact(instead->items[0]) + "\n";
+  outcome.text += *repair;
   if (options.replay) {
     const ReplayReport replay = run_replay(c->loaded.program, *report, options.seed, kReplaySteps);
     outcome.json.add("replay", to_json(replay));

@@ -1,4 +1,5 @@
-// repair: steps that, inserted before the refused one, make the whole recipe legal; nothing where there is none.
+// repair: steps that, inserted before the refused one, make the whole recipe legal, or at least that step; nothing where there
+// is none.
 #include "tests/unit/polyhedral/program_support.hpp"
 
 namespace facet {
@@ -90,6 +91,64 @@ TEST(Repair, AScratchArrayIsPrivatised) {
     "ops": [{"op": "loops", "in": ["N"], "inout": ["A"], "out": ["w"], "code":
       "for (int i = 0; i < N; i++) { for (int k = 0; k < 4; k++) w[k] = A[i] * k; A[i] = w[0] + w[1] + w[2] + w[3]; }"}], "outputs": ["A"]})");
   EXPECT_EQ(repair(p, R"({"do": "parallelize", "statement": "A", "loop": "i"})").substr(0, 8), "contract");
+}
+
+TEST(Repair, AParallelLoopGoesInsideAndItsIterationsInFronts) {
+  const Program p =
+      in_place("[\"N\", \"N\"]", "for (int i = 1; i < N; i++) for (int j = 1; j < N; j++) A[i][j] = A[i-1][j] + A[i][j-1];");
+  EXPECT_EQ(repair(p, R"({"do": "parallelize", "statement": "A", "loop": "i"})"), "skew i j A; interchange A");
+  const std::string tiles = R"({"do": "tile", "statement": "A", "loops": ["i", "j"], "sizes": [4, 4]},)";
+  EXPECT_EQ(repair(p, tiles + R"({"do": "parallelize", "statement": "A", "loop": "it"})"), "skew it jt A; interchange A");
+}
+
+TEST(Repair, ALoopWithNothingDirectlyInsideHasNoFronts) {
+  const Program p =
+      in_place("[\"N\"]", "for (int i = 1; i < N; i++) { A[i] = A[i-1] + 1; for (int j = 0; j < i; j++) A[i] += A[j]; }");
+  EXPECT_EQ(repair(p, R"({"do": "parallelize", "statement": "A", "loop": "i"})"), "");
+}
+
+// An in-place stencil and the nest that takes its results.
+Program stencil_and_consumer() {
+  return program_of(
+      R"J({"facet": 1, "name": "p", "symbols": {"N": {"min": 4, "max": 100, "default": 10}},
+    "tensors": {"A": {"dtype": "f64", "shape": ["N", "N"]}, "B": {"dtype": "f64", "shape": ["N", "N"]}}, "inputs": ["A"],
+    "ops": [{"op": "loops", "in": ["N"], "inout": ["A"], "out": ["B"], "code":
+      "for (int i = 1; i < N - 1; i++) for (int j = 1; j < N - 1; j++) A[i][j] = A[i-1][j] + A[i][j-1] + A[i+1][j] + A[i][j+1]; for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) B[i][j] = A[i][j] + A[min(i + 1, N - 1)][j];"}],
+    "outputs": ["A", "B"]})J");
+}
+
+const std::string kFuseTile = R"({"do": "fuse", "statements": ["A", "B"], "loops": ["i", "j"]},
+    {"do": "tile", "statement": "A", "loops": ["i", "j"], "sizes": [4, 4]})";
+
+TEST(Repair, WhatMakesTheStepLegalIsToldWithTheLaterStepThatIsStillRefused) {
+  const Program p = stencil_and_consumer();
+  const std::string later = R"(, {"do": "parallelize", "statement": "A", "loop": "it"})";
+  const LegalReport report = judge(p, kFuseTile + later);
+  ASSERT_FALSE(report.legal);
+  EXPECT_EQ(report.step, "/variants/0/groups/0/steps/0");
+  ASSERT_EQ(report.repair.size(), 1U);
+  EXPECT_EQ(text_of(report.repair[0]), "shift i 1 B");
+  EXPECT_EQ(report.leaves, "/variants/0/groups/0/steps/2");
+  EXPECT_NE(report.leaves_why.find("step 'parallelize' is illegal: "), std::string::npos) << report.leaves_why;
+  // Pasted, the recipe comes to that step, whose own repair ends the search.
+  const std::string pasted = R"({"do": "shift", "statement": "B", "loop": "i", "offset": 1}, )" + kFuseTile + later;
+  const LegalReport next = judge(p, pasted);
+  EXPECT_EQ(next.step, "/variants/0/groups/0/steps/3");
+  EXPECT_EQ(next.leaves, "");
+  EXPECT_EQ(repair(p, pasted), "skew it jt A; interchange A");
+}
+
+TEST(Repair, WhatMakesTheWholeLegalLeavesNothing) {
+  EXPECT_EQ(judge(stencil_and_consumer(), kFuseTile).leaves, "");
+  EXPECT_EQ(repair(stencil_and_consumer(), kFuseTile), "shift i 1 B");
+}
+
+TEST(Repair, ALaterStepThatIsWrongInItselfDoesNotHideTheRepair) {
+  const LegalReport report =
+      judge(stencil_and_consumer(), kFuseTile + R"(, {"do": "parallelize", "statement": "A", "loop": "x"})");
+  EXPECT_EQ(report.repair.size(), 1U);
+  EXPECT_EQ(report.leaves, "/variants/0/groups/0/steps/2");
+  EXPECT_NE(report.leaves_why.find("no loop 'x'"), std::string::npos) << report.leaves_why;
 }
 
 TEST(Repair, WhereThereIsNoneNothingIsSaid) {

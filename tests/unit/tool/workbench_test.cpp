@@ -117,5 +117,40 @@ TEST_F(Workbench, TheSchedulersOwnRecipeGivesTheSameSource) {
             facet("show " + program + " --stage source --schedule own.json").out);
 }
 
+// A stencil in place, fused with its consumer, tiled and run on threads: one repair for each of two refusals.
+TEST_F(Workbench, LegalTellsARepairOfTheStepWhereNoneServesTheWhole) {
+  write("st.json", R"~({"facet": 1, "name": "st", "symbols": {"N": {"min": 4, "max": 4096, "default": 100}},
+    "tensors": {"A": {"dtype": "f64", "shape": ["N", "N"]}, "B": {"dtype": "f64", "shape": ["N", "N"]}}, "inputs": ["A"],
+    "ops": [{"op": "loops", "in": ["N"], "inout": ["A"], "out": ["B"], "code": [
+      "for (int i = 1; i < N-1; i++) for (int j = 1; j < N-1; j++) A[i][j] = 0.25 * (A[i-1][j] + A[i][j-1] + A[i+1][j] + A[i][j+1]);",
+      "for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) B[i][j] = A[i][j] + A[min(i + 1, N - 1)][j];"]}],
+    "outputs": ["A", "B"]})~");
+  const auto paste = [&](const std::vector<Json>& steps) {
+    write("st.r.json", Json({{"facet_recipe", 1}, {"variants", {{{"groups", {{{"ops", {"A"}}, {"steps", steps}}}}}}}}).dump());
+  };
+  std::vector<Json> steps = {R"({"do": "fuse", "statements": ["A", "B"], "loops": ["i", "j"]})"_json,
+                             R"({"do": "tile", "statement": "A", "loops": ["i", "j"], "sizes": [32, 32]})"_json,
+                             R"({"do": "parallelize", "statement": "A", "loop": "it"})"_json};
+  paste(steps);
+  const Json first = Json::parse(facet("legal st.json --schedule st.r.json --json").out);
+  EXPECT_TRUE(first["repair"].is_null() && first["instead"].is_null()) << "those make the whole recipe legal";
+  EXPECT_EQ(first["step_repair"]["leaves"]["step"], "/variants/0/groups/0/steps/2");
+  const Answer told = facet("legal st.json --schedule st.r.json");
+  EXPECT_NE(told.out.find("\n  repair of this step: insert before it [{\"do\":\"shift\""), std::string::npos) << told.out;
+  EXPECT_NE(told.out.find("\n  it makes this step legal; a later one is still refused: /variants/0/groups/0/steps/2: step "
+                          "'parallelize' is illegal: "),
+            std::string::npos)
+      << told.out;
+  const Json& insert = first["step_repair"]["insert"];
+  steps.insert(steps.begin(), insert.begin(), insert.end());
+  paste(steps);
+  const Json second = Json::parse(facet("legal st.json --schedule st.r.json --json").out);
+  EXPECT_TRUE(second["step_repair"].is_null());
+  steps.insert(steps.end() - 1, second["repair"].begin(), second["repair"].end());
+  paste(steps);
+  EXPECT_EQ(facet("legal st.json --schedule st.r.json").out, "legal\n");
+  EXPECT_EQ(facet("run st.json --schedule st.r.json --verify").status, 0);
+}
+
 }  // namespace
 }  // namespace facet

@@ -41,7 +41,8 @@ constexpr Row kRows[] = {
      "facet compile mlp.json -o mlp_kernel\ncmake -S mlp_kernel -B build && cmake --build build && build/mlp_check", true},
     {"run", "Compile, load and execute; inputs that are not given are drawn at random.",
      "facet run mlp.json --verify --time\nfacet run mlp.json --set N=200 --input x=x.npy --output results\n"
-     "facet run mlp.json --target reference --output expected",
+     "facet run mlp.json --target reference --output expected\n"
+     "facet run mlp.json --target cuda --interpret --verify --set N=40",
      true},
     {"explain", "What was fused, tiled, promoted and mapped, and what was refused and why.",
      "facet explain mlp.json\nfacet explain mlp.json --json", true},
@@ -143,6 +144,9 @@ void add_verb_options(CLI::App* app, const std::string& verb, Options* o) {
     list_option(app, "--input", &o->inputs, "Read an input from a .npy file; may be repeated", "NAME=FILE");
     app->add_option("-o,--output", o->output, "Write each output as DIR/NAME.npy")->type_name("DIR");
     app->add_flag("--verify", o->verify, "Compare every output element with the reference");
+    app->add_flag("--interpret", o->interpret,
+                  "Run the kernels in the interpreter, which reports races, missing barriers, accesses outside and reads of "
+                  "what nothing wrote; for cuda no GPU is needed; small sizes");
     app->add_flag("--time", o->time, "Measure the kernels: time, share of the roofline, the model, vectors, spills, counters");
   }
   if (verb == "legal")

@@ -9,6 +9,7 @@
 #include "facet/machine.hpp"
 #include "facet/module.hpp"
 #include "src/driver/pipeline.hpp"
+#include "src/run/interpret/interpret.hpp"
 #include "src/run/measure.hpp"
 #include "src/run/verify.hpp"
 
@@ -22,6 +23,7 @@ struct Execution {
   std::vector<KernelReport> kernels;  // times are 0 without --time
   // With --time: "predicted", "object_code" or "counters", and why not all kernels have them.
   std::vector<std::pair<std::string, std::string>> unknown;
+  std::optional<InterpretReport> watched;  // with --interpret: what the interpreter saw
   int threads = 1;
   double compile_ms = 0;
   double time_ms = 0;
@@ -33,6 +35,9 @@ Result<Execution> execute_openmp(const Loaded& loaded, const Options& options, c
                                  const HostTensors& tensors);
 Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, const Machine& machine,
                                const HostTensors& tensors);
+// openmp or cuda, in the interpreter of loop trees instead of compiled.
+Result<Execution> execute_interpreted(const Loaded& loaded, const Options& options, const Machine& machine,
+                                      const HostTensors& tensors);
 
 // What the argument struct of compiled code points to. An input that the program updates in place goes in as "NAME.given" and
 // comes out as NAME, so the caller's tensor stays as it is. Outputs are poisoned: an element nobody writes is seen.

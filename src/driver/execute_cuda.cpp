@@ -18,7 +18,12 @@ Result<Execution> execute_cuda(const Loaded& loaded, const Options& options, con
   const Result<CudaCompileOptions> compiler = cuda_compiler(options.compiler);
   if (!compiler) return compiler.errors();
   const Result<CudaDevice> device = cuda_device();
-  if (!device) return device.errors();
+  if (!device) {
+    Diagnostics told = device.errors();
+    told[0].notes.push_back("--interpret runs the same kernels without a GPU and watches every access: small sizes");
+    told[0].notes.push_back("compile --target cuda -o DIR writes sources to take to a machine that has one");
+    return told;
+  }
   Machine target = machine;
   target.gpu = device->machine;
   const Result<Built> built = build_loops(loaded, options, target);

@@ -44,6 +44,7 @@ struct Options {
   bool json = false;
   bool replay = false;  // legal: run the witness
   bool verify = false;
+  bool interpret = false;  // run: not compiled, every access watched
   bool time = false;
   bool measure = false;
 };

@@ -84,6 +84,38 @@ std::string unknown_text(const Execution& e) {
   return text;
 }
 
+// What the interpreter saw; findings are a no, whatever the values.
+void report_watched(const InterpretReport& r, Outcome* out) {
+  JsonValue findings = JsonValue::array();
+  for (const Finding& f : r.findings) {
+    JsonValue one = JsonValue::object(), at = JsonValue::array();
+    for (const std::int64_t i : f.subscripts) at.items.push_back(JsonValue::of(i));
+    one.add("kind", JsonValue::of(to_text(f.kind))).add("kernel", JsonValue::of(f.kernel));
+    one.add("statement", JsonValue::of(f.statement)).add("buffer", JsonValue::of(f.buffer)).add("element", std::move(at));
+    findings.items.push_back(one.add("message", JsonValue::of(f.text)));
+  }
+  JsonValue seen = JsonValue::object();
+  seen.add("findings", std::move(findings)).add("finding_count", JsonValue::of(r.finding_count));
+  seen.add("steps", JsonValue::of(r.steps)).add("loads", JsonValue::of(r.loads)).add("stores", JsonValue::of(r.stores));
+  seen.add("barriers", JsonValue::of(r.barriers)).add("collectives", JsonValue::of(r.collectives));
+  out->json.add("interpreter", seen.add("shared_bytes", JsonValue::of(r.shared_bytes)));
+  const std::string counts = std::to_string(r.loads) + " loads, " + std::to_string(r.stores) + " stores, " +
+                             std::to_string(r.barriers) + " barriers, " + std::to_string(r.collectives) + " collectives";
+  out->text += r.clean() ? "interpreted: no race, no access outside, nothing read that was not written; " + counts + "\n"
+                         : "NOT CLEAN: " + std::to_string(r.finding_count) + " findings; " + counts + "\n";
+  for (const Finding& f : r.findings) out->text += "  " + f.text + "\n";
+  if (!r.clean()) out->status = 1;
+}
+
+void report_verdict(const Verdict& v, Outcome* out) {
+  out->text += v.verified ? "verified: " + std::to_string(v.verified_elements) + " elements" +
+                                format(", largest error %.3g", v.max_abs_error) + format(" (relative %.3g)", v.max_rel_error) +
+                                format(", allowed %.3g", v.tolerance) +
+                                (v.ambiguous ? ", " + std::to_string(v.ambiguous) + " ambiguous" : "") + "\n"
+                          : "NOT VERIFIED: " + v.reason + "\n";
+  if (!v.verified) out->status = 1;
+}
+
 }  // namespace
 
 void report_run(const Loaded& loaded, const Options& options, const Execution& e, const Verdict* verdict, Outcome* out) {
@@ -111,21 +143,15 @@ void report_run(const Loaded& loaded, const Options& options, const Execution& e
   if (!e.device.empty()) j.add("device", JsonValue::of(e.device));
   out->text = loaded.program.name + sizes_text + " on " + e.target + (e.device.empty() ? "" : " (" + e.device + ")") +
               format(": %.4g ms", e.time_ms) + (std::string(options.time ? " (median)" : "")) +
-              format(", compiled in %.4g ms\n", e.compile_ms);
+              format(e.watched ? ", made in %.4g ms\n" : ", compiled in %.4g ms\n", e.compile_ms);
   if (options.time) {
     JsonValue unknown = JsonValue::object();
     for (const auto& [what, reason] : e.unknown) unknown.add(what, JsonValue::of(reason));
     j.add("unknown", std::move(unknown));
     out->text += to_text(e.kernels) + unknown_text(e);
   }
-  if (!known) return;
-  out->text += verdict->verified
-                   ? "verified: " + std::to_string(verdict->verified_elements) + " elements" +
-                         format(", largest error %.3g", verdict->max_abs_error) +
-                         format(" (relative %.3g)", verdict->max_rel_error) + format(", allowed %.3g", verdict->tolerance) +
-                         (verdict->ambiguous ? ", " + std::to_string(verdict->ambiguous) + " ambiguous" : "") + "\n"
-                   : "NOT VERIFIED: " + verdict->reason + "\n";
-  out->status = verdict->verified ? 0 : 1;
+  if (e.watched) report_watched(*e.watched, out);
+  if (verdict) report_verdict(*verdict, out);
 }
 
 }  // namespace facet

@@ -41,14 +41,30 @@ Result<Done> write_outputs(const std::string& folder, const Program& program, co
 
 Result<Execution> execute(const Loaded& loaded, const Options& options, const Machine& machine, const HostTensors& tensors) {
   const std::string base = options.target.substr(0, options.target.find(':'));
+  if (options.interpret) return execute_interpreted(loaded, options, machine, tensors);
   if (base == "reference") return execute_reference(loaded, tensors);
   if (base == "cuda") return execute_cuda(loaded, options, machine, tensors);
   return execute_openmp(loaded, options, machine, tensors);
 }
 
+// What --interpret does not go with.
+Result<Done> check_interpret(const Options& options) {
+  if (!options.interpret) return Done{};
+  if (options.time)
+    return diagnose(Code::kBadCommandLine, {}, {"--interpret runs nothing that --time could measure"},
+                    {"leave one of them out"});
+  if (options.target == "reference")
+    return diagnose(
+        Code::kBadCommandLine, {}, {"--interpret takes what is made for openmp or cuda; the reference is interpreted anyway"},
+        {"--target cuda --interpret runs the blocks and threads of a GPU, leave --interpret out for the reference"});
+  return Done{};
+}
+
 }  // namespace
 
 Result<Outcome> verb_run(const Options& options) {
+  const Result<Done> sensible = check_interpret(options);
+  if (!sensible) return sensible.errors();
   const Result<Loaded> loaded = load_program(options);
   if (!loaded) return loaded.errors();
   const Result<Machine> machine = planning_machine(options, options.time);

@@ -110,7 +110,11 @@ Result<Outcome> verb_selftest(const Options& options) {
   std::string where = "the GPU-mode interpreter", target = "interpreter";
   if (on_device) {
     const Result<CudaDevice> device = cuda_device();
-    if (!device) return device.errors();
+    if (!device) {
+      Diagnostics told = device.errors();
+      told[0].notes.push_back("without --target the cases run in the GPU-mode interpreter");
+      return told;
+    }
     where = device->name + " (" + device->arch + ", driver " + device->driver + ")";
     target = "cuda:" + device->arch;
   }

@@ -55,6 +55,20 @@ double Model::trips(const Tree& loop, int statement) const {
   return std::max(0.0, static_cast<double>(high - low + 1));
 }
 
+// Pairs of instances { S[i] -> S[i'] } that the loops around do not tell apart: how far apart are they in this one?
+double Model::trips_inside(const Tree& loop, int statement) const {
+  const isl::set domain = fix_parameters(schedule_.statement(statement).domain, parameters_);
+  std::vector<isl::pw_aff> around;
+  for (const TreePtr& l : loops_around(schedule_.tree, statement)) {
+    if (l->id == loop.id) break;
+    around.push_back(l->member.at(statement));
+  }
+  const isl::map outer = map_to_values(domain, around);
+  const isl::pw_aff& own = loop.member.at(statement);
+  const auto [low, high] = distance_range(outer.apply_range(outer.reverse()), own, own);
+  return low > high ? 0.0 : static_cast<double>(high + 1);
+}
+
 double Model::extent(int statement, std::size_t iterator) const {
   const isl::set& domain = schedule_.statement(statement).domain;
   const auto [low, high] = value_range(output_dimension(domain, static_cast<unsigned>(iterator)), domain, parameters_);

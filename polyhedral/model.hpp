@@ -25,6 +25,8 @@ class Model {
 
   // Iterations of a loop for a statement, at the typical sizes (the hull's, for triangular domains).
   double trips(const Tree& loop, int statement) const;
+  // The most iterations that it has in one iteration of the loops around it: of a loop inside its tiles, those of a tile.
+  double trips_inside(const Tree& loop, int statement) const;
   // Trip count of a statement's own iterator.
   double extent(int statement, std::size_t iterator) const;
   // Instances of a statement (product of its loops' trips; an upper bound for triangular domains).

@@ -335,13 +335,16 @@ bool is_box(const isl::set& set) {
   return same == isl_bool_true;
 }
 
+isl::set fix_parameters(const isl::set& set, const std::vector<std::pair<std::string, std::int64_t>>& parameters) {
+  isl::set fixed = set;
+  for (const auto& [name, value] : parameters)
+    if (isl_set_find_dim_by_name(fixed.get(), isl_dim_param, name.c_str()) >= 0) fixed = fix_parameter(fixed, name, value);
+  return fixed;
+}
+
 std::pair<std::int64_t, std::int64_t> value_range(const isl::pw_aff& f, const isl::set& domain,
                                                   const std::vector<std::pair<std::string, std::int64_t>>& parameters) {
-  isl_set* fixed = domain.copy();
-  for (const auto& [name, value] : parameters) {
-    const int position = isl_set_find_dim_by_name(fixed, isl_dim_param, name.c_str());
-    if (position >= 0) fixed = isl_set_fix_si(fixed, isl_dim_param, static_cast<unsigned>(position), static_cast<int>(value));
-  }
+  isl_set* fixed = fix_parameters(domain, parameters).release();
   return first_dimension_range(isl_map_range(isl_map_intersect_domain(isl_map_from_pw_aff(f.copy()), fixed)));
 }
 

@@ -144,6 +144,8 @@ isl::map with_flat_range(const isl::map& f, const isl::map& g, const std::string
 // The values that a parameter takes in { : ... }, {0, -1} when that is empty or unbounded; the set with it fixed.
 std::pair<std::int64_t, std::int64_t> parameter_range(const isl::set& context, const std::string& name);
 isl::set fix_parameter(const isl::set& context, const std::string& name, std::int64_t value);
+// Those of them that the set has.
+isl::set fix_parameters(const isl::set& set, const std::vector<std::pair<std::string, std::int64_t>>& parameters);
 
 // The same under another tuple name; of a function: of its domain.
 isl::set with_tuple(const isl::set& set, const std::string& name);

@@ -39,11 +39,6 @@ class Panels {
     if (heavy_.empty() || !is_larger_than_cache() || !choose()) return {};
     cut();
     for (const int s : heavy_) order(s);
-    for (const int s : statements_)
-      if (!walks_rows(s)) {
-        leave(s, shared_[1]->names.at(s));
-        break;
-      }
     split_panels();
     return {steps_, "panels of " + std::to_string(columns_) + " columns stay in the second cache for " +
                         std::to_string(block_) + " of " + name(0) + ", lanes along " + name(1)};
@@ -116,11 +111,7 @@ class Panels {
     const std::string i = inner_loop(s)->names.at(s), j = shared_[1]->names.at(s);
     add("interchange", s, {{"order", arg(Names{i, j})}});
     add("vectorize", s, {{"loop", arg(j)}, {"width", arg(cpu().vector_bytes / static_cast<std::int64_t>(element_bytes()))}});
-    leave(s, i);
   }
-
-  // Several rows at once would not gain: of a panel all vectors are in registers already, of a column there is one.
-  void leave(int s, const std::string& loop) { add("unroll", s, {{"loop", arg(loop)}, {"factor", arg(std::int64_t{1})}}); }
 
   // The panels behind those of the block's own columns wait for these only.
   void split_panels() {

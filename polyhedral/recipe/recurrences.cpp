@@ -79,7 +79,7 @@ class Recurrences {
     for (const int s : statements_of(loop))
       work += instances_us(planner_, now().statement(s), planner_.model().instances(s), waits);
     for (const TreePtr& l : inner) longest = std::max(longest, planner_.model().trips(*l, statements_of(l).front()));
-    const double trips = planner_.model().trips(*loop, statement) / planner_.threads();
+    const double trips = planner_.model().trips_inside(*loop, statement) / planner_.threads();
     if (work < kLeastUs) return false;
     if (f.width > 1) f.vectors = waits ? kVectors : panel(longest * planner_.options().machine.cpu.vector_bytes);
     if (trips < static_cast<double>(f.vectors * f.width)) f.vectors = 0;

@@ -129,7 +129,8 @@ class RowBlocks {
     for (const TreePtr& l : lanes) {
       const std::optional<RowAccesses> found = accesses_of(schedule, *loop, l);
       const int s = statements_of(l).front();
-      const double trips = model.trips(*l, s), bytes = static_cast<double>(size_bytes(schedule.statement(s).value->type));
+      const double trips = model.trips_inside(*l, s),
+                   bytes = static_cast<double>(size_bytes(schedule.statement(s).value->type));
       if (!found || trips * bytes <= kLeastVectors * cpu_.vector_bytes) return false;
       while (rows > 1 && rows * found->each + found->shared > cpu_.vector_registers) rows /= 2;
       while (rows > 1 && static_cast<double>(rows) * found->own > static_cast<double>(kStreams)) rows /= 2;
@@ -144,7 +145,7 @@ class RowBlocks {
     const double together = sum.own + sum.beside / static_cast<double>(rows), alone = sum.own + sum.beside;
     const auto [statement, name] = address_of(schedule, loop);
     if (statement < 0 || work < kLeastUs || together > (1 - kLeastGain) * alone) return false;
-    if (model.trips(*loop, statement) < static_cast<double>(2 * rows)) return false;
+    if (model.trips_inside(*loop, statement) < static_cast<double>(2 * rows)) return false;
     found_.push_back({schedule.statement(statement).name, name, rows});
     return true;
   }

@@ -1,6 +1,8 @@
 // One way to carve and check for all targets.
 #include "codegen/export_interface.hpp"
 
+#include <limits>
+
 namespace facet {
 
 namespace {
@@ -69,14 +71,19 @@ void ExportInterface::print_carve() {
   w_.line("const uintptr_t base = ((uintptr_t)memory + " + border + ") & ~(uintptr_t)" + border + ";");
   w_.line("uintptr_t offset = 0;");
   w_.line("Workspace arrays;");
+  // Products of literals alone are int in C, which is too small for some.
+  const auto bytes_text = [&](const ExprPtr& elements, std::int64_t each) {
+    const bool large = elements->op == Op::kLiteral && elements->int_value > std::numeric_limits<std::int32_t>::max() / each;
+    if (large) return "(uintptr_t)(" + size(idx_mul(elements, idx(each)), Level::kTerm) + ")";
+    return "(uintptr_t)(" + size(elements, Level::kTerm) + (each == 1 ? "" : " * " + std::to_string(each)) + ")";
+  };
   const ArenaSlots slots = plan_arena(program_, workspace_);
   if (slots.size() < workspace_.size()) w_.line("uintptr_t largest;");
   for (const std::vector<std::size_t>& slot : slots) {
     for (const std::size_t i : slot) {
       const Buffer& b = *workspace_[i];
       w_.line(array(b.name) + " = (" + storage_type(b.dtype) + "*)(base + offset);");
-      const std::string bytes = "(uintptr_t)(" + size(sizes[i], Level::kTerm) +
-                                (size_bytes(b.dtype) == 1 ? "" : " * " + std::to_string(size_bytes(b.dtype))) + ")";
+      const std::string bytes = bytes_text(sizes[i], size_bytes(b.dtype));
       if (slot.size() == 1)
         w_.line("offset += (" + bytes + " + " + border + ") & ~(uintptr_t)" + border + ";");
       else if (i == slot.front())

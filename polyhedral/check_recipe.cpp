@@ -21,6 +21,16 @@ Repair repair_of(const Schedule& original, const std::vector<Step>& steps, const
   return find_repair(*before.schedule, {refused, steps.end()}, *refusal.violation, budget.part(0.5));
 }
 
+// What the doorway reports (a budget spent) knows no place of its own: here it is the group.
+Diagnostics placed(Diagnostics told, const Group& group, const std::string& pointer) {
+  for (Diagnostic& d : told) {
+    if (!d.place.pointer.empty()) continue;
+    d.place = group.place;
+    if (d.place.pointer.empty()) d.place.pointer = pointer;
+  }
+  return told;
+}
+
 std::string pointer_of(const Step& step, const std::string& group_pointer, int number) {
   return step.place.pointer.empty() ? group_pointer + "/steps/" + std::to_string(number) : step.place.pointer;
 }
@@ -61,7 +71,7 @@ Result<Done> judge(const VariantCase& c, const ReaderIndex& readers, const Varia
                        pointer + "/groups/" + std::to_string(g - added), rewrites, report);
       continue;
     }
-    if (!schedule) return schedule.errors();
+    if (!schedule) return placed(schedule.errors(), variant.groups[g], pointer + "/groups/" + std::to_string(g - added));
     const std::vector<Step>& steps = variant.groups[g].steps;
     const StepOutcome outcome = apply_steps(*schedule, steps, budget);
     if (!outcome.refusal && options.memo)

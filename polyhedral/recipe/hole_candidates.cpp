@@ -44,7 +44,8 @@ class Candidates {
  public:
   Candidates(const Schedule& schedule, const ScheduleOptions& options, const Step& step, const HoleSlot& slot)
       : schedule_(schedule), options_(options), step_(step), slot_(slot) {
-    statement_ = schedule.find(text_of(step, "statement"));
+    const Names several = list_of(step, "statements");
+    statement_ = schedule.find(several.empty() ? text_of(step, "statement") : several[0]);
   }
 
   std::vector<Argument> list() const {
@@ -213,7 +214,8 @@ class Candidates {
   double trips() const {
     if (statement_ < 0) return 0;
     std::string name = text_of(step_, "loop");
-    const Names list = list_of(step_, step_.arguments.count("block") ? "block" : "loops");
+    Names list = list_of(step_, step_.arguments.count("block") ? "block" : "loops");
+    if (step_.arguments.count("time")) list.insert(list.begin(), text_of(step_, "time"));
     if (slot_.position >= 0 && static_cast<std::size_t>(slot_.position) < list.size())
       name = list[static_cast<std::size_t>(slot_.position)];
     const TreePtr loop = find_loop(schedule_.tree, statement_, name);

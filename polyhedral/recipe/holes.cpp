@@ -148,7 +148,7 @@ class Completion {
     return std::nullopt;
   }
 
-  // "sizes": "?" is one hole for each of the loops.
+  // "sizes": "?" is one hole for each of the loops, with one for time before them where the step has a loop over it.
   static void lengthen(Step* step, const std::string& name) {
     if (!is_number(*step, name)) return;
     const Transform* t = find_transform(step->verb);
@@ -157,7 +157,7 @@ class Completion {
     for (const char* loops : {"block", "loops"})
       if (const auto it = step->arguments.find(loops); it != step->arguments.end())
         if (const auto* list = std::get_if<ArgumentList>(&it->second.value)) {
-          step->arguments[name] = Argument{ArgumentList(list->size())};
+          step->arguments[name] = Argument{ArgumentList(list->size() + step->arguments.count("time"))};
           return;
         }
   }
@@ -202,6 +202,10 @@ class Completion {
     const std::optional<HoleSlot> slot = unfilled_ ? unfilled_ : next_slot(&copy);
     const std::string name = slot ? slot->argument : "";
     const Place place = refusal_ ? wanted.place : place_of(wanted, slot_path(slot));
+    if (budget_.expired())
+      return diagnose(Code::kBudgetExhausted, place,
+                      {"completing the holes of step " + wanted.verb, std::to_string(tried_) + " tried, none of them legal"},
+                      {"--time-budget S gives more time", "or write a value in place of \"?\""});
     if (!refusal_) {
       return diagnose(Code::kBadStepArgument, place, {wanted.verb, name, "a value: the scheduler has none for it", "a hole"},
                       holes_of(wanted.verb));
@@ -315,12 +319,20 @@ bool has_argument_holes(const Recipe& recipe) {
 Result<std::vector<Step>> complete_steps(const Schedule& original, const std::vector<Step>& steps,
                                          const ScheduleOptions& options, const Budget& budget,
                                          const std::function<void(GroupPlanner&)>& rest, Ledger& ledger) {
-  Completion completion(options, budget.part(0.7), rest);
-  Result<std::vector<Step>> done = completion.run(original, steps, &ledger);
+  std::optional<Completion> completion(std::in_place, options, budget.part(0.7), rest);
+  Ledger told;
+  Result<std::vector<Step>> done = completion->run(original, steps, &told);
+  // The search's share has ended before anything was found: the rest of the time is for its first finds.
+  if (!done && done.errors()[0].code == Code::kBudgetExhausted && !budget.expired()) {
+    told.clear();
+    completion.emplace(options, budget, rest);
+    done = completion->run(original, steps, &told);
+  }
+  ledger.insert(ledger.end(), told.begin(), told.end());
   if (!done) return done.errors();
   const std::vector<Step> completed = std::move(*done);
-  if (const std::optional<double> us = completion.cost(completion.schedule()))
-    tell_what_fixing_costs(original, steps, *us, completion, options, budget, rest, ledger);
+  if (const std::optional<double> us = completion->cost(completion->schedule()))
+    tell_what_fixing_costs(original, steps, *us, *completion, options, budget, rest, ledger);
   return completed;
 }
 

@@ -8,8 +8,6 @@
 
 namespace facet {
 
-namespace {
-
 std::string describe(const Argument& a) {
   if (std::holds_alternative<Hole>(a.value)) return "a hole";
   if (const auto* i = std::get_if<std::int64_t>(&a.value)) return std::to_string(*i);
@@ -17,6 +15,8 @@ std::string describe(const Argument& a) {
   if (const auto* s = std::get_if<std::string>(&a.value)) return "\"" + *s + "\"";
   return std::holds_alternative<ArgumentList>(a.value) ? "a list" : "an object";
 }
+
+namespace {
 
 std::string join(const std::vector<std::string>& items) {
   std::string text;
@@ -64,7 +64,6 @@ void Arguments::bad(const std::string& name, const std::string& expected, const 
   bad_at(name, expected, found);
 }
 
-// `path`: the argument, or an entry of it as "sizes/1".
 void Arguments::bad_at(const std::string& path, const std::string& expected, const std::string& found) {
   complain(
       diagnose(Code::kBadStepArgument, place_of(step_, path), {step_.verb, path.substr(0, path.find('/')), expected, found}));
@@ -97,8 +96,11 @@ std::int64_t Arguments::integer(const std::string& name, std::int64_t otherwise,
   if (it == step_.arguments.end()) return otherwise;
   const auto* i = std::get_if<std::int64_t>(&it->second.value);
   if (i && *i >= lowest && *i <= highest) return *i;
-  bad(name, i && *i > highest ? "an integer up to " + std::to_string(highest) : "an integer from " + std::to_string(lowest),
-      describe(it->second));
+  constexpr std::int64_t kNoLowest = std::numeric_limits<std::int64_t>::min();
+  std::string range = lowest == kNoLowest ? "" : " from " + std::to_string(lowest);
+  if (lowest != kNoLowest && highest != kHighest) range += " to " + std::to_string(highest);
+  if (i && *i > highest) range = " up to " + std::to_string(highest);
+  bad(name, "an integer" + range, describe(it->second));
   return otherwise;
 }
 
@@ -106,7 +108,7 @@ std::int64_t Arguments::any_integer(const std::string& name) {
   return integer(name, 0, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
 }
 
-std::vector<std::int64_t> Arguments::integers(const std::string& name, std::int64_t lowest) {
+std::vector<std::int64_t> Arguments::integers(const std::string& name, std::int64_t lowest, std::int64_t highest) {
   std::vector<std::int64_t> list;
   const auto it = step_.arguments.find(name);
   if (it == step_.arguments.end()) return list;
@@ -117,9 +119,9 @@ std::vector<std::int64_t> Arguments::integers(const std::string& name, std::int6
   }
   for (const Argument& a : *items) {
     const auto* i = std::get_if<std::int64_t>(&a.value);
-    if (!i || *i < lowest || *i > kHighest) {
+    if (!i || *i < lowest || *i > highest) {
       bad_at(name + "/" + std::to_string(list.size()),
-             i && *i > kHighest ? "integers up to " + std::to_string(kHighest) : "integers from " + std::to_string(lowest),
+             i && *i > highest ? "integers up to " + std::to_string(highest) : "integers from " + std::to_string(lowest),
              describe(a));
       return {};
     }

@@ -43,10 +43,15 @@ std::vector<std::int64_t> read_fold(Arguments& args, const std::vector<std::stri
   for (const auto& [name, number] : *args.map("fold")) {
     const auto d = std::find(dims.begin(), dims.end(), name);
     const auto* n = std::get_if<std::int64_t>(&number.value);
-    if (d == dims.end() || !n || *n < 1) {
+    if (d != dims.end() && (!n || *n < 1 || *n > Arguments::kHighest)) {
+      args.bad_at("fold/" + name, "fold of " + name + " from 1 to " + std::to_string(Arguments::kHighest) + " places",
+                  describe(number));
+      return {};
+    }
+    if (d == dims.end()) {
       std::string known;
       for (const std::string& k : dims) known += (known.empty() ? "" : ", ") + k;
-      args.bad("fold", "places, at least 1, of the array's dimensions " + known, "\"" + name + "\"");
+      args.bad_at("fold/" + name, "fold of the array's dimensions, which are " + known, "\"" + name + "\"");
       return {};
     }
     places[static_cast<std::size_t>(d - dims.begin())] = *n;

@@ -83,11 +83,11 @@ class MapGpu {
     stage_ = loops("stage");
     split_ = loops("split");
     threads_ = args_.integers("threads", 1);
-    points_ = args_.integers("points", 1);
+    points_ = args_.integers("points", 1, map_gpu::kMostPoints);
     adjacent_ = args_.integers("adjacent", 1);
     read_warps();
     depth_ = args_.integer("depth", 8, 1);
-    parts_ = args_.integer("parts", 0, 1);
+    parts_ = args_.integer("parts", 0, 1, map_gpu::kMostParts);
     if (!ok()) return;
     if (grid_.empty() && block_.empty() && split_.empty())
       args_.refuse("it names no loop for the grid or the block", {"give `grid`"});

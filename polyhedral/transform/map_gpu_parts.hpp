@@ -9,6 +9,8 @@
 
 namespace facet::map_gpu {
 
+constexpr std::int64_t kMostPoints = 1024;  // of a thread along a loop: with more the loop is the thread's, not the block's
+constexpr std::int64_t kMostParts = 65535;  // blocks along y or z of a grid (CUDA programming guide, compute capabilities)
 inline constexpr std::int64_t kWarpLanes = 32;
 
 inline bool listed(const std::vector<TreePtr>& loops, const TreePtr& loop) {

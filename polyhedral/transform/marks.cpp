@@ -100,10 +100,11 @@ bool is_rectangular(const Schedule& schedule, const std::vector<TreePtr>& loops)
   return all->is_equal(with_flat_range(*others, *last, "V"));
 }
 
-constexpr std::int64_t kMostLanes = 1024;  // 16 vectors of 64 bytes of the smallest elements
-constexpr std::int64_t kMostCopies = 64;   // as many accumulators as two files of 32 registers hold
-constexpr int kSomeCopies = 4;             // of a loop that cannot be written out: an addition's latency in cycles
-constexpr std::int64_t kParts = 64;        // one for each thread of common processors; more only make combining longer
+constexpr std::int64_t kMostLanes = 1024;   // 16 vectors of 64 bytes of the smallest elements
+constexpr std::int64_t kMostCopies = 64;    // as many accumulators as two files of 32 registers hold
+constexpr int kSomeCopies = 4;              // of a loop that cannot be written out: an addition's latency in cycles
+constexpr std::int64_t kMostParts = 65535;  // as of a GPU's grid: each is a copy of what is updated
+constexpr std::int64_t kParts = 64;         // one for each thread of common processors; more only make combining longer
 
 void read_reduction(Arguments& args, LoopMark* m) {
   const std::string how = args.text("reduction");
@@ -113,7 +114,7 @@ void read_reduction(Arguments& args, LoopMark* m) {
   if (how == "atomic") m->updates = SharedUpdates::kAtomic;
   if (args.has("parts") && how != "clause")
     args.refuse("`parts` are for \"reduction\": \"clause\"", {"write that, or leave `parts` out"});
-  if (how == "clause") m->parts = args.integer("parts", kParts, 2);
+  if (how == "clause") m->parts = args.integer("parts", kParts, 2, kMostParts);
   if (how == "clause" && m->collapse > 1)
     args.refuse("\"reduction\": \"clause\" cuts one loop into parts: it does not go with `collapse`", {"leave `collapse` out"});
 }
@@ -216,7 +217,8 @@ const Transform kParallelize = {
      {"reduction", "text", false,
       "of a loop that carries reductions: clause (pieces of the loop update copies, combined afterwards in order) or atomic "
       "(each update is one action; rounded sums need numerics `free`)"},
-     {"parts", "int", false, "with clause: how many pieces, 64 when not given; results depend on it, not on the threads"}},
+     {"parts", "int", false,
+      "with clause: how many pieces, 64 when not given, at most 65535; results depend on it, not on the threads"}},
     parallelize,
     {"for i  S(i)\nfor i  A[f(i)] += e(i)",
      "#pragma omp parallel for\nfor i  S(i)\n"

@@ -189,7 +189,8 @@ const Transform kPromote = {
     {{"array", "array", true, "the array, inside the loop only read, or only computed and then used"},
      {"statement", "statement", true, "a statement that reads (or computes) it"},
      {"at", "loop", false, "the loop at whose body's start (or end) the copy runs; absent: once, before the statement's nest"},
-     {"memory", "text", false, "registers, stack, l1, l2 (default), l3 or shared"},
+     {"memory", "text", false,
+      "registers or stack (one memory, a thread's own: what does not fit the registers lies on the stack), l1, l2 (default), l3 or shared"},
      {"layout", "layout", false,
       "{order: dimensions by loop name, slowest first; inner: {dimension: size} split off and placed last; pad: {dimension: "
       "elements} kept free after each of its rows in shared memory, stack or registers; room: {dimension: elements} kept free "

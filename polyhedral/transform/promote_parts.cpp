@@ -69,23 +69,32 @@ void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageM
     const auto it = layout->find(key);
     if (it == layout->end() || args.problem()) return;
     const auto* map = std::get_if<ArgumentMap>(&it->second.value);
-    if (!map) return args.bad("layout", key + ": an object dimension -> " + what, "something else");
+    if (!map) return args.bad_at("layout/" + key, key + ": an object dimension -> " + what, describe(it->second));
     for (const auto& [name, number] : *map) {
       const auto* n = std::get_if<std::int64_t>(&number.value);
-      if (position(name) >= dims.size()) return args.bad("layout", key + " of the array's dimensions", "\"" + name + "\"");
+      const std::string path = "layout/" + key + "/" + name;
+      if (position(name) >= dims.size()) {
+        std::string known;
+        for (const std::string& dim : dims) known += (known.empty() ? "" : ", ") + dim;
+        return args.bad_at(path, key + " of the array's dimensions, which are " + known, "\"" + name + "\"");
+      }
       if (!n || *n < 1 || *n > kMostInLayout)
-        return args.bad("layout", key + " of " + name + " from 1 to " + std::to_string(kMostInLayout),
-                        n ? std::to_string(*n) : "something else");
+        return args.bad_at(path, key + " of " + name + " from 1 to " + std::to_string(kMostInLayout) + " " + what,
+                           describe(number));
       values.resize(dims.size());
       values[position(name)] = *n;
     }
   };
-  by_dimension("inner", "size", m.inner);
+  by_dimension("inner", "elements", m.inner);
   by_dimension("pad", "elements", m.pad);
   for (std::size_t d = 0; d < m.pad.size(); ++d)
     if (m.pad[d] > 0 && m.inner[d] > 0)
       args.refuse("dimension '" + dims[d] + "' is split: it has no rows to pad",
                   {"pad another dimension, or leave `inner` out"});
+  const std::size_t slowest = static_cast<std::size_t>(m.order.empty() ? 0 : m.order.front());
+  if (slowest < m.pad.size() && m.pad[slowest] > 0 && args.integer("buffers", 1, 1) == 1)
+    args.refuse("dimension '" + dims[slowest] + "' is the slowest of the part: nothing lies behind it that `pad` would move",
+                {"pad a dimension inside it, or put another one first by `order`"});
   if (!m.pad.empty() && m.space == MemorySpace::kGlobal)
     args.refuse("`pad` is for tiles of a block or a thread", {"choose \"memory\": \"shared\", \"stack\" or \"registers\""});
 }

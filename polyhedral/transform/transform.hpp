@@ -29,6 +29,9 @@ struct Page {
   const char* refuses;
 };
 
+// For messages: "a list", 12, "\"x\"".
+std::string describe(const Argument& a);
+
 // The arguments of one step, with checked access. The first complaint is kept; getters then return defaults.
 class Arguments {
  public:
@@ -42,7 +45,7 @@ class Arguments {
   // Numbers beyond `highest` would overflow 64 bits in the code that is generated, times the sizes that symbols allow.
   std::int64_t integer(const std::string& name, std::int64_t otherwise, std::int64_t lowest, std::int64_t highest = kHighest);
   std::int64_t any_integer(const std::string& name);  // for bounds that the caller words
-  std::vector<std::int64_t> integers(const std::string& name, std::int64_t lowest);
+  std::vector<std::int64_t> integers(const std::string& name, std::int64_t lowest, std::int64_t highest = kHighest);
   std::vector<std::string> texts(const std::string& name);
   const ArgumentMap* map(const std::string& name) const;
   void check_names(const std::string& name);             // of new loops: words, each once, none a symbol's
@@ -55,6 +58,8 @@ class Arguments {
     if (!problem_) problem_ = std::move(d);
   }
   void bad(const std::string& name, const std::string& expected, const std::string& found);
+  // `path`: the argument, or a part of it as "sizes/1" or "layout/pad/j".
+  void bad_at(const std::string& path, const std::string& expected, const std::string& found);
   // A precondition does not hold; the notes are ways out. The place is that of the argument which `why` quotes first.
   void refuse(const std::string& why, std::vector<std::string> notes);
   const std::optional<Diagnostic>& problem() const { return problem_; }
@@ -62,7 +67,6 @@ class Arguments {
  private:
   const Schedule& schedule_;
   const Step& step_;
-  void bad_at(const std::string& path, const std::string& expected, const std::string& found);
 
   std::optional<Diagnostic> problem_;
 };

@@ -11,6 +11,12 @@ namespace {
 
 using Kind = JsonValue::Kind;
 
+// {"do": "?"}: "?" as somebody may write it.
+bool is_rest(const JsonValue& v) {
+  const JsonValue* const verb = v.is(Kind::kObject) ? v.find("do") : nullptr;
+  return verb && verb->is(Kind::kString) && verb->text == "?";
+}
+
 bool is_hole(const JsonValue& v) { return v.is(Kind::kString) && v.text == "?"; }
 
 class RecipeReader {
@@ -62,6 +68,9 @@ class RecipeReader {
       if (!json.fields(item, "a variant", {}, {"when", "groups"})) continue;
       if (const JsonValue* when = item.find("when"); when && !is_hole(*when)) {
         variant.when = json.string(*when, "\"when\"").value_or("");
+        if (when->is(Kind::kString) && variant.when.empty())
+          json.complain(Code::kWrongType, *when, {"\"when\"", "a condition on symbols", "an empty text"},
+                        {"leave \"when\" out where the variant serves all sizes"});
         variant.when_place = json.document().text_place(*when);
       }
       const JsonValue* const list = item.find("groups");
@@ -112,7 +121,14 @@ class RecipeReader {
     for (const JsonValue& item : v.items) {
       Step step;
       step.place = json.place(item);
-      if (is_hole(item) && what == "\"steps\"") {  // the whole rest
+      const bool rest = is_hole(item) || is_rest(item);
+      if (rest && what == "\"steps\"") {
+        for (const JsonMember& m : item.members)
+          if (m.key != "do")
+            json.complain(
+                Code::kUnknownStepArgument, m.value, {"?", m.key},
+                {"\"?\" stands for the whole rest and takes no arguments; write the step's name, and \"?\" for what of it "
+                 "the scheduler shall choose"});
         if (&item != &v.items.back())
           json.complain(Code::kWrongType, item, {"an entry of \"steps\" before the last", "a step", "\"?\", the whole rest"},
                         {"move it to the end, or write the steps at its place with \"?\" as their arguments"});

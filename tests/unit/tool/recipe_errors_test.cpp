@@ -107,5 +107,73 @@ TEST(RecipeErrors, LegalStepsAreLegal) {
   }
 }
 
+struct Told {
+  std::string text;     // the recipe
+  std::string pointer;  // how the place ends
+  std::string words;    // of the message
+};
+
+TEST(RecipeErrors, AMessageNamesTheNarrowestCulpritAndWhatIsAllowed) {
+  const auto promoted = [](const std::string& layout) {
+    return with_steps(R"({"do": "promote", "array": "x", "statement": "t", "at": "i", "memory": "stack", "layout": )" + layout +
+                      "}");
+  };
+  const auto spread = [](const std::string& rest) {
+    return with_steps(R"({"do": "map_gpu", "statement": "t", "grid": ["i", "j"], "block": ["i", "j"], "threads": [8, 8], )" +
+                      rest + "}");
+  };
+  const std::vector<Told> table = {
+      {with_steps(R"({"do": "unroll", "statement": "t", "loop": "i", "factor": "four"})"), "/0/factor",
+       "expected an integer, found \"four\""},
+      {with_steps(R"({"do": "vectorize", "statement": "t", "loop": "i", "width": [8]})"), "/0/width",
+       "expected an integer, found a list"},
+      {with_steps(R"({"do": "skew", "statement": "t", "loop": "j", "by": "i", "factor": "x"})"), "/0/factor",
+       "an integer from -1000 to 1000, found \"x\""},
+      {with_steps(R"({"do": "parallelize", "statement": "t", "loop": "i", "reduction": "clause", "parts": 1000000000})"),
+       "/0/parts", "an integer up to 65535"},
+      {promoted(R"({"pad": {"j": 0}})"), "/0/layout/pad/j", "expected pad of j from 1 to 1000000000 elements, found 0"},
+      {promoted(R"({"pad": {"j": "x"}})"), "/0/layout/pad/j", "found \"x\""},
+      {promoted(R"({"pad": {"k": 1}})"), "/0/layout/pad/k", "dimensions, which are i, j"},
+      {promoted(R"({"pad": 4})"), "/0/layout/pad", "found 4"},
+      {spread(R"("points": [1000000000, 1])"), "/0/points/0", "integers up to 1024"},
+      {with_steps(R"({"do": "?", "foo": 3})"), "/0/foo", "step '?' has no argument 'foo'"},
+      {R"({"facet_recipe": 1, "variants": [{"when": "", "groups": "?"}]})", "/variants/0/when", "a condition on symbols"}};
+  for (const Told& t : table) {
+    const Result<LegalReport> report = judge(t.text);
+    ASSERT_FALSE(report) << t.text;
+    const Diagnostic& d = report.errors()[0];
+    EXPECT_NE(d.message.find(t.words), std::string::npos) << d.message;
+    EXPECT_TRUE(d.place.pointer.size() >= t.pointer.size() &&
+                d.place.pointer.compare(d.place.pointer.size() - t.pointer.size(), t.pointer.size(), t.pointer) == 0)
+        << t.pointer << " " << d.place.pointer;
+  }
+  for (const std::string& fine :
+       {spread(R"("points": [4, 1])"), promoted(R"({"pad": {"j": 1}})"), with_steps(R"({"do": "?"})")})
+    EXPECT_TRUE(judge(fine)) << fine;
+}
+
+TEST(RecipeErrors, APadThatMovesNothingIsRefused) {
+  const auto padded = [](const std::string& layout) {
+    return judge(with_steps(R"({"do": "promote", "array": "x", "statement": "t", "at": "i", "memory": "stack", "layout": )" +
+                            layout + "}"));
+  };
+  const Result<LegalReport> slowest = padded(R"({"pad": {"i": 1}})");
+  ASSERT_TRUE(slowest) << to_text(slowest.errors());
+  EXPECT_FALSE(slowest->legal);
+  EXPECT_NE(slowest->message.find("'i' is the slowest of the part"), std::string::npos) << slowest->message;
+  EXPECT_TRUE(padded(R"({"pad": {"j": 1}})")->legal);
+  EXPECT_TRUE(padded(R"({"order": ["j", "i"], "pad": {"i": 1}})")->legal);
+}
+
+TEST(RecipeErrors, TimeThatEndsInTheAnalysisIsToldOfItsGroup) {
+  const Result<Program> program = check_text(kProgram, "p.json");
+  ScheduleOptions options;
+  options.time_budget_s = 0;
+  const Result<LegalReport> report = check_recipe(*program, *read_recipe(with_steps(""), "r.json"), options);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.errors()[0].code, Code::kBudgetExhausted);
+  EXPECT_EQ(report.errors()[0].place.pointer, "/variants/0/groups/0");
+}
+
 }  // namespace
 }  // namespace facet

@@ -100,14 +100,15 @@ class PromoteMaker {
   Argument layout(const TrialStatement& s, const TrialArray& a, bool may_pad) {
     const std::vector<std::string> dims = trial_.dimensions(a.name, s.number);
     ArgumentMap layout;
-    layout["order"] = texts(shuffled(dims, random_));
+    const std::vector<std::string> order = shuffled(dims, random_);
+    layout["order"] = texts(order);
     if (dims.empty()) return Argument{std::move(layout)};
-    ArgumentMap of;
-    of[random_.pick(dims)] = number(1 + random_.below(4));
+    const std::string dimension = random_.pick(dims);
+    const Argument elements = number(1 + random_.below(4));
     if (random_.chance(40)) {
-      layout["inner"] = Argument{std::move(of)};
-    } else if (may_pad) {
-      layout["pad"] = Argument{std::move(of)};
+      layout["inner"] = Argument{ArgumentMap{{dimension, elements}}};
+    } else if (may_pad && order.size() > 1) {  // behind the slowest nothing lies that a pad would move
+      layout["pad"] = Argument{ArgumentMap{{dimension == order[0] ? order[1] : dimension, elements}}};
     }
     return Argument{std::move(layout)};
   }

@@ -165,6 +165,7 @@ void sink_unit_stride(GroupPlanner& planner, int statement) {
     if (loops[k]->mark.kind != LoopKind::kSerial) break;
     const std::string name = walked_iterator(schedule, *loops[k], statement);
     if (name.empty() || !good_lanes(s, name, &why) || gathers(s, name) >= fewest) continue;
+    if (planner.model().trips_inside(*loops[k], statement) < 2) continue;  // one iteration of it at a time
     std::vector<Step> steps;
     std::vector<std::string> order;
     for (std::size_t m = k + 1; m < loops.size(); ++m) order.push_back(loops[m]->names.at(statement));
@@ -205,7 +206,7 @@ void cut_columns(GroupPlanner& planner, TreePtr nest, double entries) {
       if (l != chain.back()) blocked = blocked && carries_dependence(schedule, l->id, true);
     free = blocked && !carries_dependence(schedule, chain.back()->id, true);
   });
-  const double trips = planner.model().trips(*chain.back(), statement);
+  const double trips = planner.model().trips_inside(*chain.back(), statement);
   if (!asked || !free || trips < static_cast<double>(kLeastColumns * planner.threads())) return;
   const double each = trips / planner.threads() / static_cast<double>(kLeastColumns);
   const std::int64_t columns = kLeastColumns * static_cast<std::int64_t>(std::ceil(each));

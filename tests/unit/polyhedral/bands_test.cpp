@@ -128,6 +128,7 @@ TEST(Bands, AnOrthogonalizationRunsInPanels) {
   ASSERT_NE(threads, steps.end());
   EXPECT_LT(split, threads);
   EXPECT_EQ(std::get<std::string>(threads->arguments.at("loop").value), "jt");
+  EXPECT_EQ(count(steps, "unroll") + count(steps, "unroll_and_jam"), 0) << "a panel's rows are in registers already";
 }
 
 // A matrix that the second cache holds is walked as it was.

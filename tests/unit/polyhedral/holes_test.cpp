@@ -155,5 +155,24 @@ TEST(Holes, WhatCannotBeCompletedIsSaid) {
   EXPECT_EQ(unknown.errors[0].code, Code::kUnknownStep);
 }
 
+// Steps that name `statements` have loops and sizes too: those of the first of them, one size more with a loop over time.
+TEST(Holes, StepsOfSeveralStatementsHaveHolesForLoopsAndSizes) {
+  const Program p = program_of(
+      R"J({"facet": 1, "name": "p", "symbols": {"N": {"min": 4, "max": 1000, "default": 400}, "T": {"min": 1, "max": 99, "default": 20}},
+    "tensors": {"A": {"dtype": "f64", "shape": ["N"]}, "B": {"dtype": "f64", "shape": ["N"]}}, "inputs": ["A", "B"],
+    "ops": [{"op": "loops", "in": ["N", "T"], "inout": ["A", "B"], "code":
+      "for (int t = 0; t < T; t++) { for (int i = 1; i < N - 1; i++) B[i] = A[i-1] + A[i+1]; for (int i = 1; i < N - 1; i++) A[i] = B[i-1] + B[i+1]; }"}],
+    "outputs": ["A", "B"]})J");
+  const auto completed = [&](const std::string& steps) {
+    Ledger ledger;
+    const Result<Recipe> made = plan(p, recipe_of(p, steps), options_for(machine()), ledger);
+    return made ? to_json(*made) : to_text(made.errors());
+  };
+  const std::string tiles =
+      completed(R"({"do": "hexagons", "statements": ["B", "A"], "time": "?", "loops": ["i"], "sizes": "?"})");
+  EXPECT_NE(tiles.find(R"("time": "t")"), std::string::npos) << tiles;
+  EXPECT_NE(completed(R"({"do": "reschedule", "statements": ["B"], "below": "?"})").find(R"("below": "t")"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace facet

@@ -91,12 +91,12 @@ void read_layout(Arguments& args, const std::vector<std::string>& dims, StorageM
     if (m.pad[d] > 0 && m.inner[d] > 0)
       args.refuse("dimension '" + dims[d] + "' is split: it has no rows to pad",
                   {"pad another dimension, or leave `inner` out"});
+  if (!m.pad.empty() && m.space == MemorySpace::kGlobal)
+    args.refuse("`pad` is for tiles of a block or a thread", {"choose \"memory\": \"shared\", \"stack\" or \"registers\""});
   const std::size_t slowest = static_cast<std::size_t>(m.order.empty() ? 0 : m.order.front());
   if (slowest < m.pad.size() && m.pad[slowest] > 0 && args.integer("buffers", 1, 1) == 1)
     args.refuse("dimension '" + dims[slowest] + "' is the slowest of the part: nothing lies behind it that `pad` would move",
                 {"pad a dimension inside it, or put another one first by `order`"});
-  if (!m.pad.empty() && m.space == MemorySpace::kGlobal)
-    args.refuse("`pad` is for tiles of a block or a thread", {"choose \"memory\": \"shared\", \"stack\" or \"registers\""});
 }
 
 ExprPtr fill_of(const Schedule& schedule, const std::vector<int>& statements, const Array& array) {

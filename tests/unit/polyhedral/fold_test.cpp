@@ -43,7 +43,7 @@ TEST(Fold, NamesTheDimensions) {
       blur(), recipe_of(blur(), R"({"do": "contract", "array": "p", "statement": "p", "fold": {"k": 2}})"), ScheduleOptions{});
   ASSERT_FALSE(r.ok());
   EXPECT_EQ(r.errors()[0].code, Code::kBadStepArgument);
-  EXPECT_NE(to_text(r.errors()).find("dimensions i"), std::string::npos) << to_text(r.errors());
+  EXPECT_NE(to_text(r.errors()).find("dimensions, which are i"), std::string::npos) << to_text(r.errors());
 }
 
 Program rows() { return equations({"y[i, j] = x[i, j] * 2.0 + x[i, 0]"}, "y"); }

@@ -51,11 +51,24 @@ LoopList with_threads_once(const LoopList& body, const For* around, passes::Cont
   return out;
 }
 
-LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
+// Which dimensions go on through those before them.
+std::map<std::string, std::uint64_t> joined_dimensions(const passes::JoinedRows& rows) {
+  std::map<std::string, std::uint64_t> joined;
+  for (const auto& [buffer, counts] : rows) {
+    std::size_t from = 0;
+    for (const std::size_t count : counts) {
+      for (std::size_t k = 1; k < count; ++k) joined[buffer] |= std::uint64_t{1} << (from + k);
+      from += count;
+    }
+  }
+  return joined;
+}
+
+void lower_kernel(Kernel* kernel, passes::Context& context) {
   using namespace passes;
   // Quotient and remainder of one position are one subscript.
   JoinedRows rows;
-  const LoopList places = atomic_within(scanned, [](const For& f) { return f.kind == LoopKind::kParallel; });
+  const LoopList places = atomic_within(kernel->body, [](const For& f) { return f.kind == LoopKind::kParallel; });
   LoopList body = join_rows(with_threads_once(without_gpu_places(places, context), nullptr, context), context, &rows);
   // Index arithmetic is linear forms; guards and bounds that cannot matter are
   // gone. Later tests rely on it.
@@ -92,7 +105,8 @@ LoopList lower_kernel(const LoopList& scanned, passes::Context& context) {
   // Those loops have constant bounds no longer.
   body = skip_zeros(body, borders, context);
   // Last: subscripts are those of the program's buffers again.
-  return split_rows(body, context, rows);
+  kernel->body = split_rows(body, context, rows);
+  kernel->joined = joined_dimensions(rows);
 }
 
 }  // namespace
@@ -103,7 +117,7 @@ LoopProgram lower_for_cpu(const LoopProgram& program, const CpuMachine& machine,
   for (std::vector<Kernel>* kernels : {&lowered.prepare, &lowered.kernels}) {
     for (Kernel& k : *kernels) {
       passes::enter_kernel(context, k);
-      k.body = lower_kernel(k.body, context);
+      lower_kernel(&k, context);
     }
   }
   return lowered;

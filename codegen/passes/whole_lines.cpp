@@ -101,7 +101,7 @@ class WholeLines {
       if (next) {
         gone[*next] = true;
         s.value = both(s.value, as<Store>(run[*next])->value);
-        s.subscripts = across_rows(s, *as<Store>(run[*next]));
+        go_on(&s, *as<Store>(run[*next]));
         s.lanes *= 2;
       }
       // The half in front comes later in the block: it takes this one along.
@@ -112,17 +112,17 @@ class WholeLines {
   }
 
   // A vector that goes on into the next row begins at a place of the rows as one: [.., 0, p].
-  Subscripts across_rows(const Store& s, const Store& next) const {
-    const std::size_t rank = s.subscripts.size();
-    if (rank < 2) return s.subscripts;
-    const Linear apart = difference(next.subscripts[rank - 2], s.subscripts[rank - 2]);
-    if (apart.is_constant() && apart.constant == 0) return s.subscripts;
+  void go_on(Store* s, const Store& next) const {
+    const std::size_t rank = s->subscripts.size();
+    if (rank < 2) return;
+    Subscripts& list = s->subscripts;
+    const Linear apart = difference(next.subscripts[rank - 2], list[rank - 2]);
+    if (apart.is_constant() && apart.constant == 0) return;
     std::int64_t row = 0;
-    constant_stride(*context_.find(s.buffer), rank - 2, &row);
-    Subscripts list = s.subscripts;
+    constant_stride(*context_.find(s->buffer), rank - 2, &row);
     list[rank - 1] = to_expr(sum(to_linear(list[rank - 1]), to_linear(list[rank - 2]), row));
     list[rank - 2] = idx(0);
-    return list;
+    s->runs_on = true;
   }
 
   static bool pair(const Store& a, const Linear& at, const Store& b, const Linear& behind) {

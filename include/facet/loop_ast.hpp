@@ -35,6 +35,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -126,7 +127,8 @@ struct Store {
   std::int64_t lane_stride = 1;
   ExprPtr mask;
   bool atomic = false;
-  bool stream = false;  // nobody reads it soon: whole vectors may go past the caches
+  bool stream = false;   // nobody reads it soon: whole vectors may go past the caches
+  bool runs_on = false;  // lanes past the end of a row are the next row's first elements
 };
 
 struct Let {
@@ -201,6 +203,9 @@ struct Kernel {
   std::vector<std::string> ops;      // tensors defined
   std::vector<std::string> buffers;  // global buffers used, in order of first use
   std::vector<For> host;             // outermost first, bodies empty
+  // Buffers with dimensions that every access (without a pad) walks as one: bit d says that dimension d - 1 is 0 and d counts
+  // on through the rows, [.., 0, position].
+  std::map<std::string, std::uint64_t> joined;
   LoopList body;
   std::string comment;
   std::vector<std::string> recomputed;                      // arrays that are computed again where they are read

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "codegen/passes/tree.hpp"
 #include "src/run/interpret/compiler.hpp"
 
 namespace facet::agents {
@@ -25,21 +24,6 @@ void collect_stores(const LoopList& body, std::set<std::string>* names) {
       collect_stores(i->otherwise, names);
     }
   }
-}
-
-// Rows that join_rows has made one and split_rows has put back: each access is [.., 0, position]. (Reads with a pad are not.)
-std::map<std::string, std::uint64_t> joined_rows(const LoopList& body) {
-  std::map<std::string, std::uint64_t> joined;
-  for (const passes::Access& a : passes::accesses_of(body)) {
-    if (a.padded) continue;
-    std::uint64_t zeros = 0;
-    for (std::size_t d = 1; d < a.subscripts.size(); ++d) {
-      const Expr& row = *a.subscripts[d - 1];
-      if (row.op == Op::kLiteral && row.int_value == 0) zeros |= std::uint64_t{1} << d;
-    }
-    joined.emplace(a.buffer, zeros).first->second &= zeros;
-  }
-  return joined;
 }
 
 }  // namespace
@@ -75,7 +59,7 @@ void Compiler::kernel(const Kernel& kernel, const LoopList& body) {
   code_.sites.push_back(kernel.name);
   std::set<std::string> stored;
   collect_stores(body, &stored);
-  joined_ = joined_rows(body);
+  joined_ = kernel.joined;
   for (const Buffer& b : program_.buffers) {
     BufferDecl decl;
     decl.buffer = &b;
@@ -228,6 +212,8 @@ void Compiler::store(const Store& s) {
   site_ = static_cast<int>(code_.sites.size()) - 1;
   const int value = expr(s.value);
   const int id = access(s.buffer, s.subscripts, s.lanes);
+  if (id >= 0 && s.runs_on)
+    code_.accesses[static_cast<std::size_t>(id)].runs_on |= std::uint64_t{1} << (s.subscripts.size() - 1);
   const int mask = s.mask ? expr(s.mask) : kNoRegister;
   if (id >= 0) {
     AccessInfo& info = code_.accesses[static_cast<std::size_t>(id)];

@@ -250,10 +250,6 @@ int Compiler::access(const std::string& buffer, const std::vector<ExprPtr>& subs
   }
   // A pad asks each dimension.
   if (const auto it = joined_.find(buffer); !padded && it != joined_.end()) info.runs_on = it->second;
-  if (lanes > 1 && !padded && subscripts.size() > 1) {  // whole_lines: a vector that goes on into the next row, [.., 0, p]
-    const Expr& row = *subscripts[subscripts.size() - 2];
-    if (row.op == Op::kLiteral && row.int_value == 0) info.runs_on |= std::uint64_t{1} << (subscripts.size() - 1);
-  }
   info.arguments = static_cast<int>(code_.operands.size());
   code_.operands.insert(code_.operands.end(), registers.begin(), registers.end());
   code_.accesses.push_back(info);

@@ -77,7 +77,7 @@ class Compiler {
   std::vector<Name> names_;
   std::vector<BufferName> buffer_names_;
   std::map<std::int64_t, int> constants_;        // by bits
-  std::map<std::string, std::uint64_t> joined_;  // bit d: dimensions d - 1 and d are walked as one by every access
+  std::map<std::string, std::uint64_t> joined_;  // the kernel's
   std::vector<std::string> problems_;
   int next_ = 0;
   int site_ = 0;

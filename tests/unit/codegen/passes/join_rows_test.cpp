@@ -47,7 +47,9 @@ TEST(JoinRows, AnotherUseKeepsTheDimensionsApart) {
   before.buffers.push_back(array("z", {idx(5), idx(7)}, BufferRole::kOutput));
   before.kernels[0].body.push_back(
       loop("i", idx(0), idx(5), {loop("j", idx(0), idx(7), {put("z", {ix("i"), ix("j")}, rd("x", {ix("i"), ix("j")}))})}));
-  expect_same(before, lowered(before, &log), {});
+  const LoopProgram after = lowered(before, &log);
+  expect_same(before, after, {});
+  EXPECT_EQ(after.kernels[0].joined, (std::map<std::string, std::uint64_t>{{"y", 2}})) << "bit 1: y's rows are one";
   std::set<std::string> joined;
   for (const PassNote& n : log.notes)
     if (n.pass == "rows") joined.insert(n.loop);

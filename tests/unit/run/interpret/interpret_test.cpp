@@ -228,16 +228,35 @@ TEST(Interpret, WhatNothingHasWrittenMayBeCopiedButNotUsed) {
   EXPECT_TRUE(run_copied({put("c", {idx(1)}, idx(7)), put("y", {}, c(1))}).clean());
 }
 
-// [0, e] goes on in the next row only where every access does so: rows that passes have joined.
+// [0, e] goes on in the next row only where the pass that has joined the rows says so, whatever the access looks like.
 TEST(Interpret, OnlyJoinedRowsRunOn) {
-  const auto read_row = [](const LoopPtr& other) {
-    HostTensors t{{"x", ramp({2, 4})}};
-    return run(program_of({buffer("x", {idx(2), idx(4)}, BufferRole::kInput), buffer("y", {idx(8)}, BufferRole::kOutput)},
-                          {loop("i", idx(8), {put("y", {ix("i")}, get("x", {idx(0), ix("i")}))}), other}),
-               &t);
+  LoopProgram p = program_of({buffer("x", {idx(2), idx(4)}, BufferRole::kInput), buffer("y", {idx(8)}, BufferRole::kOutput)},
+                             {loop("i", idx(8), {put("y", {ix("i")}, get("x", {idx(0), ix("i")}))})});
+  HostTensors t{{"x", ramp({2, 4})}};
+  EXPECT_TRUE(found(run(p, &t), Finding::Kind::kOutOfBounds));
+  p.kernels[0].joined["x"] = 2;
+  EXPECT_TRUE(run(p, &t).clean());
+  EXPECT_EQ(t["y"].get(5), 5);
+}
+
+TEST(Interpret, OnlyAVectorThatSaysSoRunsOn) {
+  const auto stored = [](bool runs_on, std::int64_t from) {
+    Store s;
+    s.statement = s.buffer = "y";
+    s.subscripts = {idx(0), idx(from)};
+    Expr ones;
+    ones.op = Op::kSplat;
+    ones.lanes = 4;
+    ones.args = {literal(DType::kF32, 1)};
+    s.value = std::make_shared<const Expr>(std::move(ones));
+    s.lanes = 4;
+    s.runs_on = runs_on;
+    HostTensors t;
+    return run(program_of({buffer("y", {idx(2), idx(6)}, BufferRole::kOutput)}, {make_loop(std::move(s))}), &t);
   };
-  EXPECT_TRUE(read_row(put("y", {idx(0)}, get("x", {idx(0), idx(1)}))).clean());
-  EXPECT_TRUE(found(read_row(put("y", {idx(0)}, get("x", {idx(1), idx(1)}))), Finding::Kind::kOutOfBounds));
+  EXPECT_TRUE(found(stored(false, 4), Finding::Kind::kOutOfBounds));
+  EXPECT_FALSE(found(stored(true, 4), Finding::Kind::kOutOfBounds));
+  EXPECT_TRUE(found(stored(true, 10), Finding::Kind::kOutOfBounds)) << "behind the last row";
 }
 
 TEST(Interpret, VectorsMasksAndLaneReduction) {

@@ -205,8 +205,8 @@ class ContractionPlan {
       blocks = {c_.i + "t"};
     }
     if (first == c_.j + "t" && computed_here_ && blocks.empty() && !walks_dimension(*c_.a, c_.i)) {
-      const double once = static_cast<double>(planner_.threads() * walk_.thread_block);  // windows, copied by each thread
-      patch_loop_ = planner_.threads() > 1 && extent(c_.j) <= once ? first : "";
+      const int threads = planner_.threads();  // each copies windows for itself
+      patch_loop_ = threads > 1 && extent(c_.j) <= 1.0 * threads * walk_.thread_block ? first : "";
       return order_windows(Names{first} + c_.batch + n_rest + Names{c_.j + "r"}, m_rest + Names{c_.i + "r"}, size_.m);
     }
     const Names outer = without(c_.batch + (rows ? m_rest + blocks + n_rest : n_rest + m_rest + blocks), first);
@@ -371,9 +371,8 @@ class ContractionPlan {
     promote["memory"] = arg(std::string(turned_ || deep_ ? "l2" : "registers"));
     if (turned_) {
       promote["at"] = arg(block_loop_);
-      const std::string blocks = "computed in blocks of " + std::to_string(turned_->size) + " of " + turned_->loop;
-      if (planner_.attempt(make_step("promote", promote), "promotion", "array " + array,
-                           blocks + ", turned as they are stored"))
+      const std::string what = std::to_string(turned_->size) + " of " + turned_->loop + ", turned as they are stored";
+      if (planner_.attempt(make_step("promote", promote), "promotion", "array " + array, "computed in blocks of " + what))
         turn_store(planner_, std::string(now().copies.back().name), c_, *turned_);
       return;
     }

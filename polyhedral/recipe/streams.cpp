@@ -38,7 +38,7 @@ bool walks_rows(const Statement& st, const TreePtr& loop, int s) {
 }
 
 // Do the runs of a tile's store, and what they walk of the array, begin and end with lines? A run goes on over rows that are
-// stored whole and side by side (those of another dimension lie apart: half lines past the caches took twice the time).
+// stored whole and side by side; those of another dimension lie apart.
 bool in_whole_lines(const GroupPlanner& planner, const Array& array, int s, const std::vector<TreePtr>& loops) {
   const auto trips = [&](std::size_t back) {
     return static_cast<std::int64_t>(planner.model().trips(*loops[loops.size() - back], s));

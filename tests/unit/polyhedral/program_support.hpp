@@ -54,8 +54,8 @@ inline Recipe recipe_of(const Program& p, const std::string& steps) {
   std::string ops;
   for (const Node& n : p.nodes) ops += (ops.empty() ? "\"" : ", \"") + (n.out.empty() ? n.inout[0] : n.out[0]) + "\"";
   const std::string text =
-      R"({"facet_recipe": 1, "program": null, "target": "openmp", "variants": [{"groups": [{"name": "k0", "ops": [)" +
-      ops + R"(], "steps": [)" + steps + R"(]}]}]})";
+      R"({"facet_recipe": 1, "program": null, "target": "openmp", "variants": [{"groups": [{"name": "k0", "ops": [)" + ops +
+      R"(], "steps": [)" + steps + R"(]}]}]})";
   Result<Recipe> r = read_recipe(text, "recipe.json");
   EXPECT_TRUE(r.ok()) << (r.ok() ? "" : to_text(r.errors()));
   return *r;

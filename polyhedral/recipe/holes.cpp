@@ -52,7 +52,7 @@ std::string value_text(const Argument& a) {
   return "[" + text + "]";
 }
 
-std::string step_text(const Step& step) {
+std::string words_of(const Step& step) {
   std::string text = step.verb;
   for (const auto& [name, value] : step.arguments) text += " " + name + "=" + value_text(value);
   return text;
@@ -175,7 +175,7 @@ class Completion {
       const std::string what = std::to_string(tried_) + " tried, the kernel predicted at " + time_text(best_cost_) +
                                " with the fixed steps up to the next hole";
       ledger->push_back({"hole", "step " + std::to_string(number) + " (" + wanted.verb + ")", true,
-                         step_text(*best_) + ": " + what, now_.scop->name, 0});
+                         words_of(*best_) + ": " + what, now_.scop->name, 0});
     }
     return *best_;
   }
@@ -289,12 +289,12 @@ void tell_what_fixing_costs(const Schedule& original, const std::vector<Step>& s
     worst = static_cast<int>(i);
   }
   std::string chosen;
-  for (const Step& s : own.steps()) chosen += (chosen.empty() ? "" : "; ") + step_text(s);
+  for (const Step& s : own.steps()) chosen += (chosen.empty() ? "" : "; ") + words_of(s);
   const std::string by =
       "; the scheduler alone: at " + time_text(*free) + " by " + (chosen.empty() ? "original order" : chosen);
   const std::string what =
       worst < 0 ? "the fixed steps together"
-                : "step " + std::to_string(worst) + " (" + step_text(steps[static_cast<std::size_t>(worst)]) + ")";
+                : "step " + std::to_string(worst) + " (" + words_of(steps[static_cast<std::size_t>(worst)]) + ")";
   ledger.push_back({"fixed", what, false,
                     "keeps the kernel at " + time_text(cost) + " predicted" +
                         (worst < 0 ? "" : ", at " + time_text(without) + " without it") + by,

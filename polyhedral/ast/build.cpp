@@ -33,11 +33,12 @@ class Builder {
     const LiftedOrder lifted = lift_quotients(schedule_.tree, schedule_.domains());
     const isl::schedule order = to_isl(lifted.tree, lifted.domains);
     ScannedKernel kernel;
-    const std::optional<isl::ast_node> root = scan(order, &kernel.not_scanned);
+    const std::optional<isl::ast_node> root = scan_order(schedule_.scop->context, order, &kernel.not_scanned);
     if (!root) return kernel;
     atomic_ = atomic_updates();
     apart_ = loops_apart();
     kernel.body = walk_node(*root);
+    kernel.not_scanned = not_scanned_;
     kernel.part_buffers = part_buffers_;
     kernel.body = allocate_storage(schedule_, kernel.body, loop_ids_);
     kernel.workspace = workspace();
@@ -45,17 +46,6 @@ class Builder {
   }
 
  private:
-  // Nothing where isl gives up; what a used-up budget cuts off is for guarded().
-  std::optional<isl::ast_node> scan(const isl::schedule& order, std::string* why) const {
-    try {
-      return isl::ast_build::from_context(schedule_.scop->context).node_from(order);
-    } catch (const isl::exception& e) {
-      if (cut_off()) throw;
-      *why = e.what();
-      return std::nullopt;
-    }
-  }
-
   LoopList walk_node(const isl::ast_node& node) {
     switch (isl_ast_node_get_type(node.get())) {
       case isl_ast_node_for: return walk_for(node);
@@ -90,8 +80,9 @@ class Builder {
     if (id >= 0) loop_values_[id] = value;
     const bool apart = loop && !once && begin_parts(*loop);
     LoopList body = walk_node(isl::manage(isl_ast_node_for_get_body(node.get())));
-    loop_values_.erase(id);  // another piece of the loop has its own
-    pending_ = id;           // isl may scan one loop as several, one after another
+    loop_values_.erase(id);               // another piece of the loop has its own
+    iterators_.erase(iterator_of(node));  // and its bounds may not mention it
+    pending_ = id;                        // isl may scan one loop as several, one after another
     if (once) return body;
     used_names_.erase(made.iterator);
     made.lower = lower;
@@ -371,7 +362,9 @@ class Builder {
   ExprPtr expression(const isl::ast_expr& e) {
     return expr_of(e, [&](const std::string& name) -> ExprPtr {
       const auto it = iterators_.find(name);
-      return it != iterators_.end() ? it->second : index(name.substr(2));
+      if (it != iterators_.end()) return it->second;
+      if (name.rfind("p_", 0) != 0) not_scanned_ = "a bound of " + name + " mentions it";
+      return index(name.substr(2));
     });
   }
 
@@ -390,6 +383,7 @@ class Builder {
   std::vector<ExprPtr> part_outer_;  // the values of the loops around it
   std::vector<std::string> part_buffers_;
   int pending_ = -1;
+  std::string not_scanned_;  // isl's fault in what it scanned
 };
 
 }  // namespace

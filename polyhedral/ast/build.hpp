@@ -11,8 +11,8 @@ struct ScannedKernel {
   LoopList body;
   std::vector<Buffer> workspace;          // arrays of the group that are neither external nor contracted
   std::vector<std::string> part_buffers;  // allocated in the body: copies that pieces of parallel loops update
-  // Why there is no body: isl's own words. Of some orders (a sum of hexagons' quotients in hexagons) isl 0.25 loses the formula
-  // of a division and then refuses to go on.
+  // Why the body is not to be used. Of some orders (sums of hexagons' quotients in hexagons) isl 0.25 loses the formula of a
+  // division; then it refuses to go on, or gives a loop a bound that mentions the loop's own iterator.
   std::string not_scanned;
 };
 

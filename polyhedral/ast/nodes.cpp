@@ -15,6 +15,16 @@ ExprPtr exclusive(const ExprPtr& e) {
 
 }  // namespace
 
+std::optional<isl::ast_node> scan_order(const isl::set& context, const isl::schedule& order, std::string* why) {
+  try {
+    return isl::ast_build::from_context(context).node_from(order);
+  } catch (const isl::exception& e) {
+    if (cut_off()) throw;
+    *why = e.what();
+    return std::nullopt;
+  }
+}
+
 std::vector<isl::ast_node> children_of(const isl::ast_node& block) {
   std::vector<isl::ast_node> children;
   isl_ast_node_list* list = isl_ast_node_block_get_children(block.get());

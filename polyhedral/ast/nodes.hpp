@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "polyhedral/isl/isl.hpp"
 
 namespace facet {
+
+// isl's AST of the order. Nothing where isl gives up, and why; what a used-up budget cuts off is thrown, for guarded().
+std::optional<isl::ast_node> scan_order(const isl::set& context, const isl::schedule& order, std::string* why);
 
 using AstExpression = std::function<ExprPtr(const isl::ast_expr&)>;
 

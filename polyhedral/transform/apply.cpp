@@ -59,6 +59,29 @@ std::optional<Diagnostic> outside_of_parts(const Schedule& schedule, const Step&
   return std::nullopt;
 }
 
+const StorageMap* of_buffer(const Schedule& schedule, const std::string& buffer) {
+  const auto m = std::find_if(schedule.storage.begin(), schedule.storage.end(),
+                              [&](const StorageMap& map) { return map.buffer == buffer; });
+  return m == schedule.storage.end() ? nullptr : &*m;
+}
+
+// Of two parts of one array around a statement the inner one is used: loops that change places must not exchange the parts.
+std::optional<Diagnostic> exchanged_parts(const Schedule& schedule, const Schedule& next, const Step& step) {
+  for (const int s : statements_of(next.tree)) {
+    if (s >= schedule.statement_count() || !contains(schedule.tree, s)) continue;
+    for (const StorageMap& m : schedule.storage) {
+      if (schedule.storage_of(s, m.array) != &m || !of_buffer(next, m.buffer)) continue;
+      const StorageMap* now = next.storage_of(s, m.array);
+      if (!now || now->buffer == m.buffer || !of_buffer(schedule, now->buffer)) continue;
+      return diagnose(Code::kStepPrecondition, step.place,
+                      {step.verb, "'" + schedule.statement(s).name + "' would use the part '" + now->buffer + "' of '" +
+                                      m.array + "' instead of '" + m.buffer + "': of two parts around it the inner one counts"},
+                      {"take this step before the `promote` of '" + now->buffer + "', or leave one of the two parts out"});
+    }
+  }
+  return std::nullopt;
+}
+
 // Loops that the step has marked know it by its position.
 TreePtr with_marker(const TreePtr& tree, int step) {
   std::vector<TreePtr> children;
@@ -137,6 +160,7 @@ StepOutcome apply_step(const Schedule& schedule, const Step& step, const Budget&
     return illegal;
   }
   if (std::optional<Diagnostic> d = outside_of_parts(next, step)) return refused(std::move(*d));
+  if (std::optional<Diagnostic> d = exchanged_parts(schedule, next, step)) return refused(std::move(*d));
   return {std::move(next), std::nullopt};
 }
 

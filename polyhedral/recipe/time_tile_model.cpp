@@ -24,6 +24,7 @@ namespace {
 constexpr double kShareOfCache = 0.6;  // for the box; the rest is for what slides through
 constexpr double kRowUs = 0.006;       // start and rest of a vector loop: some 20 cycles
 constexpr double kTileUs = 0.2;        // bounds of a tile
+constexpr double kShareOfLast = 0.75;  // others use the last cache too, and its sets do not fill evenly
 constexpr double kDefaultL3 = 25;      // GB/s of one core, read and write, where the machine does not say
 constexpr double kDefaultMemory = 8;
 constexpr double kInCache = 1e9;        // no transfer to speak of
@@ -47,7 +48,7 @@ class TileModel {
   // Bytes a microsecond from where arrays of this nest lie, one core.
   double rate() const {
     if (stays_in_cache()) return kInCache;
-    const bool fits = cpu_.caches.size() > 2 && nest_.bytes < cache(2);
+    const bool fits = cpu_.caches.size() > 2 && nest_.bytes < kShareOfLast * cache(2);
     if (fits) return 1000 * (cpu_.caches[2].read_gb_s > 0 ? 0.5 * cpu_.caches[2].read_gb_s : kDefaultL3);
     return 1000 * (cpu_.copy_gb_s > 0 ? cpu_.copy_gb_s / std::max(1, cpu_.cores) : kDefaultMemory);
   }

@@ -51,9 +51,12 @@ TEST(Detect, ThePeakIsTheMachinesAndNotTheBuilds) {
 TEST(Detect, CeilingsAreRemembered) {
   const std::string folder = (std::filesystem::temp_directory_path() / ("facet_ceilings_" + std::to_string(getpid()))).string();
   setenv("XDG_CACHE_HOME", folder.c_str(), 1);
-  CpuMachine m = detect_cpu();
-  m.caches = {CacheLevel{}, CacheLevel{}};  // small arrays: this test is about the memory, not the figure
-  add_measured_ceilings(m);
+  CpuMachine m;
+  for (int i = 0; i < 20 && !std::filesystem::exists(folder); ++i) {  // what a busy moment measured is not remembered
+    m = detect_cpu();
+    m.caches = {CacheLevel{}, CacheLevel{}};  // small arrays: this test is about the memory, not the figure
+    add_measured_ceilings(m);
+  }
   EXPECT_GT(m.peak_f32_gflop_s, 0.1);
   EXPECT_GT(m.copy_gb_s, 0.1);
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "the machine is busy, so nothing is remembered";
